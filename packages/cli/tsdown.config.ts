@@ -2,14 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 
-// This parser is a single module, so no setting leaves out its printer, which nothing here uses.
-const withoutPrinter = {
-  name: 'without-printer',
-  transform: {
-    filter: { id: /@handlebars\/parser/ },
-    handler: (code: string) => code.replace(/^PrintVisitor\.prototype = [\s\S]*?(?=^\/\/#endregion)/m, ''),
-  },
-}
+// One file for the small commands of a group, because each file repeats its imports.
+const groups = ['keys', 'versions', 'providers'].map((name) => ({ name, test: new RegExp(`src.commands.${name}.`) }))
 
 export default defineConfig({
   entry: { main: 'src/main.ts' },
@@ -22,12 +16,13 @@ export default defineConfig({
   // The prompt language is bundled into a separate chunk that only compiling commands load. Most of its size are the
   // parsers of expressions and of YAML (acorn, yaml), which stay dependencies.
   minify: true,
-  plugins: [withoutPrinter, bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
+  plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
     onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', 'picomatch', '@handlebars/parser'],
   },
   // The package does not say that its unused kinds of diffs can be left out.
   treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
   // No hashes: nothing caches these files by name, and the names are part of every import.
-  outputOptions: { chunkFileNames: '[name].mjs' },
+  outputOptions: { chunkFileNames: '[name].mjs', codeSplitting: { groups, includeDependenciesRecursively: false } },
+  inputOptions: { preserveEntrySignatures: false },
 })

@@ -43,7 +43,7 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 - Files are skipped, with exit code 1, if their names have characters other than letters, digits, \`.\`, \`-\`, \`_\`, are forbidden or equal on some
   file systems, or are links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
-- Writes go to a draft. Only \`publish\`, \`rollback\` and \`projects import\` change live, and they add versions. A colleague's changes are never
+- Writes go to a draft. Only \`publish\`, \`rollback\` and \`projects import\` change live. A colleague's changes are never
   overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
 - \`push\` deletes the prompt of a missing file only with \`--delete\`, and \`pull\` deletes the file of a deleted prompt only with
   \`--prune\`. At a terminal, both list the paths and ask instead; \`--yes\` does not answer this question.

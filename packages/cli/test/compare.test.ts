@@ -10,12 +10,21 @@ function comparedOf(base: string, local: string, remote: string): Compared | und
   const state = compare({ base: side(base), local: local ? new Set([local]) : undefined, remote: side(remote) })
   const [localText, remoteText] = [side(local), side(remote)]
   return (
-    state && comparedWith({ path: 'a', state, localText, localHash: localText, remoteText, remoteHash: remoteText })
+    state &&
+    comparedWith({
+      path: 'a',
+      state,
+      baseHash: side(base),
+      localText,
+      localHash: localText,
+      remoteText,
+      remoteHash: remoteText,
+    })
   )
 }
 
 function pushOf(one: Compared): string {
-  const plan = planPush([one], false)
+  const plan = planPush([one], 'refuse')
   if (plan.conflicts.length > 0) return 'stop'
   if (plan.deletions.length > 0) return 'delete'
   return plan.changes.length > 0 ? 'send' : '-'
@@ -32,16 +41,17 @@ test('a prompt that exists nowhere has no state', () => {
   expect(compare({ base: undefined, local: undefined, remote: undefined })).toBeUndefined()
 })
 
+const anyManner = fc.constantFrom('refuse' as const, 'merge' as const)
 const anySide = fc.constantFrom('', 'x', 'y', 'z')
 
 test('a push never touches changes made only on the server, and sends the base hash', () => {
   fc.assert(
-    fc.property(anySide, anySide, anySide, (base, local, remote) => {
+    fc.property(anySide, anySide, anySide, anyManner, (base, local, remote, manner) => {
       const one = comparedOf(base, local, remote)
       if (!one) return
-      const { changes, deletions } = planPush([one], false)
+      const { changes, deletions } = planPush([one], manner)
       if (local === base) expect([...changes, ...deletions]).toEqual([])
-      for (const change of [...changes, ...deletions]) expect(change.baseHash).toBe(remote)
+      for (const change of [...changes, ...deletions]) expect(change.baseHash).toBe(manner === 'merge' ? base : remote)
     }),
   )
 })
@@ -58,7 +68,7 @@ test('a pull never overwrites or deletes a file that only the user changed', () 
 
 test('a forced push overwrites the text that the user has seen, and no later one', () => {
   const one = comparedOf('x', 'y', 'z')
-  expect(one && planPush([one], true)).toMatchObject({
+  expect(one && planPush([one], 'force')).toMatchObject({
     conflicts: [],
     changes: [{ path: 'a', status: 'modified', content: 'y', baseHash: one?.remoteHash }],
   })

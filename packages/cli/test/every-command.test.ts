@@ -107,7 +107,7 @@ const rows: Record<string, Row> = {
       [({ draft }) => [draft], '--yes'],
     ],
   },
-  rollback: { argv: () => ['1', '--dry-run'], keys: 'changes target version', lacking: [[() => ['1'], '--yes']] },
+  rollback: { argv: () => ['1', '--dry-run'], keys: 'changes release target', lacking: [[() => ['1'], '--yes']] },
   revert: {
     argv: ({ draft }) => ['-V', draft, '--yes'],
     keys: 'reverted versionUuid',

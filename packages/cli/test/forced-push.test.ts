@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { pairOf, succeed, write } from './support/pair.ts'
-import { account } from './support/shared-server.ts'
+import { startProxy } from './support/proxy.ts'
+import { account, personIn, projectWith, server } from './support/shared-server.ts'
+import { Person } from './support/stet.ts'
 
 test('push --force sends its text to a draft, and no published version changes', async () => {
   const [ana, ben] = await pairOf('forced')
@@ -53,4 +55,28 @@ test('a folder that follows live or an older version opens a draft for push --fo
     }
     await succeed(ben, 'versions', 'use', 'live', '--force')
   }
+})
+
+test('no command sends a text to a published version', async () => {
+  const proxy = await startProxy(server.address)
+  const { client, id } = await projectWith({ a: 'first\n' })
+  const { folder } = await personIn(id)
+  const person = new Person(folder, proxy, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: String(id) })
+  await mkdir(join(folder, '.git'), { recursive: true })
+  await succeed(person, 'pull')
+  const live = await client.versions.get('live')
+  await client.prompts.createOrUpdate('a', { versionUuid: live.uuid, prompt: 'of a colleague\n', force: true })
+  const edited = await client.versions.get('live')
+  await write(person, 'a', 'pushed\n')
+  await succeed(person, 'push', '--force', '--yes')
+  await succeed(person, 'publish', '--yes')
+  await succeed(person, 'rollback', '--yes')
+  await write(person, 'a', 'pushed again\n')
+  await succeed(person, 'push', '--force', '--publish', '--yes', '-V', 'live')
+  await proxy.stop()
+  const writes = proxy.seen.filter((line) => !line.startsWith('GET'))
+  expect(writes.filter((line) => /\/publish$|\/rollback$|\/versions$/.test(line))).toHaveLength(4)
+  // Only these routes take the text of a single prompt, and only they edit a published version.
+  expect(writes.filter((line) => line.includes('/documents'))).toEqual([])
+  expect((await client.versions.get(live.uuid)).forcedEdits).toEqual(edited.forcedEdits)
 })

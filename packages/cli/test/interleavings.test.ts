@@ -29,11 +29,11 @@ class Colleague {
     this.#run = (...argv) => runInProcess(argv, { cwd: folder, env })
   }
 
-  static async join(projectId: number): Promise<Colleague> {
+  static async join(projectId: number, versionUuid: string): Promise<Colleague> {
     const folder = await temporaryFolder()
     await mkdir(join(folder, '.git'))
     const colleague = new Colleague(folder, projectId)
-    const { code, stderr } = await colleague.#run('init')
+    const { code, stderr } = await colleague.#run('init', '-V', versionUuid)
     if (code !== 0) throw new Error(stderr)
     await colleague.files()
     return colleague
@@ -70,7 +70,7 @@ class Colleague {
 
   remove = (path: string): Promise<void> => rm(join(this.#prompts, `${path}.promptl`), { force: true })
   pull = () => this.#run('pull')
-  push = () => this.#run('push', '--delete', '--publish', '--yes')
+  push = (...flags: string[]) => this.#run('push', '--delete', ...flags)
 }
 
 const deeds = ['edit', 'remove', 'pull', 'push', 'send', 'send', 'settle'] as const
@@ -82,19 +82,26 @@ const step = fc.record({
   at: fc.constantFrom(0, 3),
 })
 
-// Five random histories seldom merge. In these two, edits of different lines and of the same line do.
-const merging = [3, 0].map((at) => {
+// Five random histories seldom merge. In these, a pull or a push does, of edits of different lines and of the same line.
+const merging = [3, 0].flatMap((at) => {
   const own = (what: (typeof deeds)[number]) => ({ who: 0, what, path: 'a', at: 0 })
-  return [own('edit'), { ...own('send'), who: 1, at }, own('pull'), own('settle'), own('push')]
+  const edits = [own('edit'), { ...own('send'), who: 1, at }]
+  return [
+    [...edits, own('pull'), own('settle'), own('push')],
+    [...edits, own('push'), own('pull')],
+  ]
 })
 
 let count = 0
 
 const histories = process.env['STET_TEST_LONG'] === '1' ? 500 : 5
 
-test(
-  'two people in any order: nobody overwrites or deletes what they have not seen, and no edit is lost to a pull',
-  async () => {
+test.each([
+  ['live', ['--publish', '--yes']],
+  ['one draft', []],
+])(
+  'two people in any order, in %s: nobody overwrites or deletes what they have not seen, and no edit is lost to a pull',
+  async (place, flags) => {
     const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 7 }), async (steps) => {
@@ -105,9 +112,11 @@ test(
         const first = paths.map((path) => ({ path, content: firstText(path), status: 'added' as const }))
         await client.versions.push(version.uuid, first)
         await client.versions.publish(version.uuid)
-        const people = await Promise.all([Colleague.join(project.id), Colleague.join(project.id)])
+        const versionUuid = place === 'live' ? 'live' : (await client.versions.create(place)).uuid
+        const join = () => Colleague.join(project.id, versionUuid)
+        const people = await Promise.all([join(), join()])
         const live = async (): Promise<Map<string, string>> =>
-          new Map((await client.prompts.list({ versionUuid: 'live' })).map(({ path, content }) => [path, content]))
+          new Map((await client.prompts.list({ versionUuid })).map(({ path, content }) => [path, content]))
 
         for (const [index, { who, what, path, at }] of steps.entries()) {
           const person = people[who] ?? people[0]
@@ -129,13 +138,18 @@ test(
               }
             }
           } else {
-            const liveBefore = await live()
-            const { code } = await person.push()
+            const [sent, liveBefore] = [await person.files(), await live()]
+            const { code } = await person.push(...flags)
             const liveAfter = await live()
-            if (code !== 0) expect(liveAfter).toEqual(liveBefore)
+            const linesAfter = (name: string) => liveAfter.get(name)?.split('\n') ?? []
+            if (code !== 0) expect([liveAfter, await person.files()]).toEqual([liveBefore, sent])
             for (const [name, text] of liveBefore) {
-              if (liveAfter.get(name) === text) continue
-              expect([...person.seenIn(name)]).toEqual(expect.arrayContaining(text.split('\n')))
+              const lost = text.split('\n').filter((line) => !linesAfter(name).includes(line))
+              expect([...person.seenIn(name)]).toEqual(expect.arrayContaining(lost))
+            }
+            for (const [file, text] of Object.entries(code === 0 ? sent : {})) {
+              const own = text.split('\n').filter((line) => line.includes(` by ${who} `) && !published.has(line))
+              expect(linesAfter(file.replace('.promptl', ''))).toEqual(expect.arrayContaining(own))
             }
             for (const text of liveAfter.values()) for (const line of text.split('\n')) published.add(line)
           }

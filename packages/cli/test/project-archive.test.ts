@@ -41,7 +41,10 @@ beforeEach(async () => {
     if (name !== 'default') await target.projects.delete(id, { name })
 })
 
-/** A project with edits, deletions, notes, an old draft that was published late, a forced edit, and two drafts. */
+/**
+ * A project with edits, deletions, notes, an old draft that was published late, forced edits of live and of older versions,
+ * rollbacks, and two drafts.
+ */
 async function makeProject(client: Stet): Promise<number> {
   const { project, version: first } = await client.projects.create('Support', {
     defaultModel: 'demo',
@@ -66,7 +69,19 @@ async function makeProject(client: Stet): Promise<number> {
   await client.versions.publish(second.uuid, at)
   await push(late.uuid, { late: 'Late', empty: '' })
   await client.versions.publish(late.uuid, at)
-  await client.prompts.createOrUpdate('forced', { ...at, versionUuid: first.uuid, prompt: 'After', force: true })
+  const edit = (path: string, prompt: string, { uuid: versionUuid } = first) =>
+    client.prompts.createOrUpdate(path, { ...at, versionUuid, prompt, force: true })
+  await edit('forced', 'After')
+  await edit('tone', 'Edited in v3', late)
+  await client.environments.rollback('live', { ...at, to: second.uuid })
+  await edit('support/reply', 'Edited while live', second)
+  await edit('hotfix', 'Added by an edit', second)
+  const fourth = await client.versions.create('fourth', at)
+  await push(fourth.uuid, { tone: 'Four' })
+  await client.versions.publish(fourth.uuid, at)
+  await edit('hotfix', '', fourth)
+  await client.environments.rollback('live', { ...at, to: second.uuid, reason: 'Too many complaints' })
+  await edit('forced', 'Edited after the rollback', second)
   const open = await client.versions.create('open', at)
   await push(open.uuid, { tone: 'Plain', 'support/größe': null })
   const { documentUuid } = await client.prompts.get('tone', at)
@@ -101,12 +116,20 @@ async function contentOf(client: Stet, id: number) {
   for (const version of versions) {
     // An archive does not name the rows and the people of the server that it comes from.
     const { id: _, projectId, authorId, userId, updatedAt, publishedBy, forcedEdits, ...kept } = version
+    const textsAt = async (versionUuid: string) =>
+      (await client.prompts.list({ ...at, versionUuid })).map(({ path, content, contentHash }) => ({
+        ...{ path, content, contentHash },
+      }))
     const { changes } = await client.versions.diff(version.uuid, at)
-    const texts = await client.prompts.list({ ...at, versionUuid: version.uuid })
+    const revisions = []
+    for (let revision = 0; revision < version.revision; revision += 1)
+      revisions.push(await textsAt(`${version.uuid}@${revision}`))
     described.push({
       ...kept,
       changes: changes.map(({ documentUuid: _, ...change }) => change),
-      texts: texts.map(({ path, content, contentHash }) => ({ path, content, contentHash })),
+      texts: await textsAt(version.uuid),
+      revisions,
+      edits: forcedEdits.map(({ author: { name, email }, ...edit }) => ({ ...edit, name, email })),
     })
   }
   const paths = new Map((await client.prompts.list(at)).map(({ documentUuid, path }) => [documentUuid, path]))
@@ -144,9 +167,7 @@ test('a project with its whole history moves to another server', async () => {
   expect(content.versions.map(({ status, changes }) => [status, changes.map(({ conflict }) => conflict)])).toEqual([
     ['draft', [false, false]],
     ['draft', [false, true]],
-    ['merged', expect.any(Array)],
-    ['merged', expect.any(Array)],
-    ['merged', expect.any(Array)],
+    ...Array.from({ length: 4 }, () => ['merged', expect.any(Array)]),
   ])
   expect(content.examples.map(({ name }) => name)).toEqual(['Größe', 'Alone', 'Chat'])
   expect(await projectNames()).toEqual(['Support', 'default'])
@@ -154,6 +175,22 @@ test('a project with its whole history moves to another server', async () => {
   expect(again.code).toBe(0)
   const back = await readFile(join(other.folder, 'again.stet.gz'))
   expect(withoutEvaluations(back)).toEqual(withoutEvaluations(archive))
+})
+
+test('only an archive with forced edits or a rollback has a version that earlier releases refuse', async () => {
+  const { project, version } = await target.projects.create('plain')
+  await target.versions.push(version.uuid, [{ path: 'a', status: 'added', content: 'A' }], { projectId: project.id })
+  await target.versions.publish(version.uuid, { projectId: project.id })
+  const headerOf = async (file: string) => {
+    expect(await other.stet(['projects', 'export', String(project.id), file])).toMatchObject({ code: 0 })
+    return JSON.parse(firstLine(await readFile(join(other.folder, file))))
+  }
+  const plain = await headerOf('1.stet.gz')
+  expect(plain).toMatchObject({ version: 1 })
+  expect(plain).not.toHaveProperty('live')
+  const edited = { projectId: project.id, versionUuid: 'live', prompt: 'B', force: true }
+  await target.prompts.createOrUpdate('a', edited)
+  expect(await headerOf('2.stet.gz')).toMatchObject({ version: 2, live: 1 })
 })
 
 test('an archive of an unchanged project has the same bytes, and overwrites a file only with --force', async () => {
@@ -194,7 +231,8 @@ test('--into continues a project that has the first versions, and refuses anothe
   const continued = await importInto(later, '--into', String(id), '--json')
   expect(continued.code, continued.stderr).toBe(0)
   expect(JSON.parse(continued.stdout)).toMatchObject({ project: { id }, isContinued: true, versions: 1, drafts: 2 })
-  expect(await target.prompts.list({ projectId: id })).toHaveLength(7)
+  const [there, here] = [await contentOf(target, id), await contentOf(source, projectId)]
+  expect({ ...there, evaluations: here.evaluations }).toEqual(here)
   expect((await target.evaluations.list({ projectId: id })).map(({ name }) => name)).toEqual(['Tone', 'All'])
   const { project } = await target.projects.create('empty')
   expect((await importInto(later, '--into', String(project.id), '--new-uuids')).code).toBe(0)
@@ -245,9 +283,10 @@ test('an import that was killed at any write is continued by the next one', asyn
 /** The content without uuids, which an import with --new-uuids replaces. A parent is the number of its version. */
 function withoutUuids({ versions, ...content }: typeof original) {
   const place = new Map(versions.map(({ uuid, version }) => [uuid, version]))
-  const anonymous = versions.map(({ uuid: _, parentCommitUuid, ...version }) => ({
+  const anonymous = versions.map(({ uuid: _, parentCommitUuid, baseVersionUuid, ...version }) => ({
     ...version,
-    parent: parentCommitUuid === null ? null : place.get(parentCommitUuid),
+    parent: place.get(parentCommitUuid ?? ''),
+    base: place.get(baseVersionUuid ?? ''),
   }))
   return { ...content, versions: anonymous }
 }
@@ -321,7 +360,7 @@ test('an interrupted import with --into names the project and does not offer to 
   const { code, stderr } = await running.ended
   await proxy.stop()
   expect(code).toBe(143)
-  expect(stderr).toContain(`project ${project.id} has 0 of 5 versions; run the command again to continue`)
+  expect(stderr).toContain(`project ${project.id} has 0 of 6 versions; run the command again to continue`)
   expect(stderr).not.toContain('delete')
 })
 
@@ -353,9 +392,10 @@ test('a version with more prompts than one push may have is imported', async () 
     const [head = {}] = lines
     const [version = {}] = versionsIn(lines)
     const changes = paths.map((path) => ({ ...changeIn(lines), path, hash: sha256(path) }))
+    Object.assign(head, { live: 1 })
     Object.assign(head['counts'] ?? {}, { versions: 1, texts: paths.length, evaluations: 0, examples: 0 })
     const texts = paths.map((path) => ({ text: { hash: sha256(path), content: path } }))
-    lines.splice(0, lines.length, head, ...texts, { version: { ...version, changes } })
+    lines.splice(0, lines.length, head, ...texts, { version: { ...version, changes, revisions: undefined } })
   })
   const imported = await importInto(large)
   expect(imported.code, imported.stderr).toBe(0)
@@ -371,7 +411,7 @@ test('an export that no import would read is refused', () => {
   const project = { name: '', defaultProvider: null, defaultModel: null, retentionDays: null }
   const versions = [{ ...version, author: { name: '', email: '' }, changes }]
   const texts = new Map([[sha256(''), '']])
-  expect(() => packArchive({ project, versions, evaluations: [], examples: [], texts })).toThrow(
+  expect(() => packArchive({ project, live: 1, versions, evaluations: [], examples: [], texts })).toThrow(
     'The project does not fit into an archive: line 3 is longer than 16 MB',
   )
 })
@@ -392,6 +432,7 @@ function edited(packed: Buffer, edit: (lines: Line[]) => unknown): Buffer {
 const versionsIn = (lines: Line[]) =>
   lines.flatMap(({ version }) => (typeof version === 'object' ? [version as { changes: Line[] } & Line] : []))
 const changeIn = (lines: Line[]) => versionsIn(lines)[0]?.changes[0] ?? {}
+const editIn = (lines: Line[]) => (versionsIn(lines)[0]?.['revisions'] as Line[] | undefined)?.[0] ?? {}
 const countTexts = (lines: Line[], by: number) => {
   const counts = lines[0]?.['counts'] as { texts: number }
   counts.texts += by
@@ -446,7 +487,7 @@ test.each<[what: string, make: (packed: Buffer) => Uint8Array, message: string]>
 ])('a bad archive is refused: %s', (_, make, message) => expectRefusal(make(archive), message))
 
 test.each<[what: string, edit: (lines: Line[]) => unknown, message: string]>([
-  ['a later version', ([head]) => Object.assign(head ?? {}, { version: 2 }), 'has format version 2'],
+  ['a later version', ([head]) => Object.assign(head ?? {}, { version: 3 }), 'has format version 3'],
   ['other text', (lines) => Object.assign(lines[1]?.['text'] ?? {}, { content: 'x' }), 'does not match its hash'],
   ['a missing text', (lines) => [lines.splice(1, 1), countTexts(lines, -1)], 'is missing'],
   [
@@ -456,6 +497,24 @@ test.each<[what: string, edit: (lines: Line[]) => unknown, message: string]>([
   ],
   ['a path out of the project', (lines) => Object.assign(changeIn(lines), { path: '../etc/passwd' }), 'invalid path'],
   ['an absolute path', (lines) => Object.assign(changeIn(lines), { path: '/etc/passwd' }), 'invalid path'],
+  ['an edit of a path out of the project', (lines) => Object.assign(editIn(lines), { path: '../x' }), 'invalid path'],
+  ['an edit of another text', (lines) => Object.assign(editIn(lines), { oldHash: sha256('x') }), 'does not follow'],
+  ['a gap in the revisions', (lines) => Object.assign(editIn(lines), { revision: 2 }), 'does not follow'],
+  ['an edit to a missing text', (lines) => Object.assign(editIn(lines), { hash: sha256('x') }), 'is missing'],
+  ['an edit by nobody', (lines) => Object.assign(editIn(lines), { author: null }), 'malformed'],
+  ['revisions that are no list', (lines) => Object.assign(versionsIn(lines)[0] ?? {}, { revisions: {} }), 'not a list'],
+  [
+    'an edited draft',
+    (lines) => Object.assign(versionsIn(lines).at(-1) ?? {}, { revisions: [editIn(lines)] }),
+    'a draft has revisions',
+  ],
+  ['a later base', (lines) => Object.assign(versionsIn(lines)[1] ?? {}, { base: { number: 3, revision: 0 } }), 'base'],
+  [
+    'an unknown base',
+    (lines) => Object.assign(versionsIn(lines)[1] ?? {}, { base: { number: 1, revision: 9 } }),
+    'base',
+  ],
+  ['a missing live', ([head]) => Object.assign(head ?? {}, { live: 9 }), 'no version 9'],
   ['a path twice', (lines) => versionsIn(lines)[0]?.changes.push(changeIn(lines)), 'twice'],
   ['a gap in the numbers', (lines) => Object.assign(versionsIn(lines)[1] ?? {}, { number: 7 }), 'does not follow'],
   ['a foreign base', (lines) => Object.assign(changeIn(lines), { status: 'modified' }), 'does not match the version'],

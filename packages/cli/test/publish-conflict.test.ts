@@ -91,6 +91,37 @@ test('every kind of publish conflict can be resolved without --force and without
   expect(await read(ben, 'real')).toBe(base.replace('three', 'three of ana and ben'))
 })
 
+test('publish --merge merges changes of other lines, and publishes nothing if lines overlap', async () => {
+  const [ana, ben] = await pairOf('publish --merge', { a: base, b: base })
+  await write(ana, 'a', base.replace('one', 'one of ana'))
+  await succeed(ana, 'push')
+  await write(ben, 'a', base.replace('five', 'five of ben'))
+  await succeed(ben, 'push', '--publish', '--yes')
+  expect(await refused(ana, 'publish', '--yes')).toMatchObject({
+    lines: ['a'],
+    next: expect.stringContaining('--merge'),
+  })
+  expect(await refused(ana, 'publish', '--merge', '--check')).toMatchObject({ lines: ['a'] })
+  await succeed(ana, 'publish', '--merge', '--yes')
+  const both = base.replace('one', 'one of ana').replace('five', 'five of ben')
+  expect(await live(ana)).toEqual({ a: both, b: base })
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(both)
+
+  await write(ana, 'a', both.replace('two', 'two of ana'))
+  await write(ana, 'b', base.replace('three', 'three of ana'))
+  await succeed(ana, 'push')
+  await succeed(ben, 'pull')
+  await write(ben, 'a', both.replace('four', 'four of ben'))
+  await write(ben, 'b', base.replace('three', 'three of ben'))
+  await succeed(ben, 'push', '--publish', '--yes')
+  const [before, conflict] = [await live(ana), await refused(ana, 'publish', '--merge', '--yes')]
+  expect(conflict).toMatchObject({ lines: ['b  lines 3-7'], next: expect.stringMatching(/stet publish$/) })
+  expect(await live(ana)).toEqual(before)
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'b')).toBe(base.replace('three\n', markers('three of ana', 'three of ben')))
+})
+
 test('if live changes again after the merge or the push, it is merged again', async () => {
   const [ana, ben] = await pairOf('again', { a: base })
   const publish = async (from: string, to: string): Promise<void> => {

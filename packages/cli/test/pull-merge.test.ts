@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { hashText } from '../src/sync/hash.ts'
 import { recallText, rememberTexts } from '../src/sync/merge/text-cache.ts'
 import { commitAll, git } from './support/git.ts'
-import { pairOf, read, succeed, write } from './support/pair.ts'
+import { fileOf, pairOf, read, succeed, write } from './support/pair.ts'
 import { startProxy } from './support/proxy.ts'
 import { personIn, projectWith, server } from './support/shared-server.ts'
 import type { Person } from './support/stet.ts'
@@ -48,7 +48,8 @@ async function inDraft(way: { address: string } = server) {
     await push(content, other)
     await client.versions.publish(other)
   }
-  return { ana, push, publish }
+  const draft = async () => (await client.prompts.get('a', { versionUuid: uuid })).content
+  return { ana, push, publish, draft, uuid }
 }
 
 type Entry = { hash?: string; mine?: string; base?: string }
@@ -81,9 +82,6 @@ test('changes of different lines merge; the others stop a push until they are re
   expect(await read(ana, 'clean')).toBe(lines('1', 'two', 'three', 'four', '5'))
   expect(await read(ana, 'both')).toBe(base.replace('three\n', markers('mine', 'theirs')))
   expect(await read(ana, 'other')).toBe(base.replace('one', 'theirs'))
-  expect(await conflicts(ana, 'push')).toContain('both  (conflict markers)')
-  // One deleted marker does not make it a prompt.
-  await write(ana, 'both', (await read(ana, 'both')).replace('<<<<<<< file\n', ''))
   expect(await conflicts(ana, 'push')).toContain('both  (conflict markers)')
   expect(await conflicts(ana, 'pull')).toContain('C both: the file has conflict markers')
   await write(ana, 'both', base.replace('three', 'mine and theirs'))
@@ -291,11 +289,21 @@ test("a merge with live that a colleague pushed does not count in a file without
   expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toEqual([])
 })
 
-test('a single separator of a conflict stops a push', async () => {
-  const [ana] = await edited('separator', { a: base.replace('three', 'mine') }, { a: base.replace('three', 'theirs') })
+test('after a merge, a line of seven equal signs is a heading, except between the other two markers', async () => {
+  const heading = base.replace('three', 'Tickets\n=======')
+  const [ana] = await edited(
+    'heading',
+    { a: heading, b: heading },
+    { a: base.replace('three', '3'), b: base.replace('five', '5') },
+  )
   await conflicts(ana, 'pull')
-  await write(ana, 'a', base.replace('three', 'mine\n=======\ntheirs'))
-  expect(await conflicts(ana, 'push')).toContain('a  (conflict markers)')
+  expect(await read(ana, 'a')).toBe(base.replace('three\n', markers('Tickets\n=======', '3')))
+  expect(await conflicts(ana, 'push')).toContain('  a  (conflict markers)')
+  expect(await conflicts(ana, 'push')).not.toContain('  b  ')
+  await write(ana, 'a', heading.replace('Tickets', '3 tickets'))
+  await succeed(ana, 'push', '--publish', '--yes')
+  expect(await liveText(ana, 'a')).toBe(heading.replace('Tickets', '3 tickets'))
+  expect(await liveText(ana, 'b')).toBe(heading.replace('five', '5'))
 })
 
 test('a merge keeps the line ends of the file', async () => {
@@ -310,6 +318,97 @@ test('a merge keeps the line ends of the file', async () => {
   expect(await read(ana, 'b')).toBe(windows(base.replace('three\n', markers('mine', '3'))))
   await succeed(ana, 'pull', 'b', '--ours')
   expect(await read(ana, 'b')).toBe(windows(mine))
+})
+
+test('a push to a draft merges changes of other lines, and writes the merged text into the file and the lock', async () => {
+  const { ana, push, draft } = await inDraft()
+  const merges = async (mine: string, merged: string): Promise<void> => {
+    await write(ana, 'a', mine)
+    const { changes } = JSON.parse(await succeed(ana, 'push', '--json'))
+    expect(changes).toMatchObject([{ path: 'a', status: 'modified', hash: hashText(merged), merged: true }])
+    expect([await draft(), await read(ana, 'a')]).toEqual([merged, merged])
+    expect(JSON.parse(await succeed(ana, 'status', '--json')).entries).toEqual([])
+  }
+  await push(base.replace('five', '5'))
+  await merges(base.replace('one', '1'), lines('1', 'two', 'three', 'four', '5'))
+  // The server no longer has the base of this file, but the cache does.
+  await push(lines('1', 'two', '3', 'four', '5'))
+  await merges(lines('1', 'two', 'three', 'four', 'five of ana'), lines('1', 'two', '3', 'four', 'five of ana'))
+
+  const theirs = lines('1 again', 'two', '3', 'four', 'five of ana')
+  await push(theirs)
+  await forgetTexts(ana)
+  await write(ana, 'a', lines('1', 'two', '3', 'four', '5'))
+  expect(await conflicts(ana, 'push')).toContain('nothing was sent')
+  expect(await draft()).toBe(theirs)
+})
+
+test('a push whose lines overlap names those that pull puts between markers, and writes nothing', async () => {
+  const { ana, push, draft } = await inDraft()
+  const [mine, theirs] = [base.replace('three', 'mine'), base.replace('three', 'theirs')]
+  await push(theirs)
+  await write(ana, 'a', mine)
+  const lock = await readFile(join(ana.folder, 'stet.lock.json'), 'utf8')
+  expect(await conflicts(ana, 'push')).toContain('  a  lines 3-7')
+  expect([await draft(), await read(ana, 'a')]).toEqual([theirs, mine])
+  expect(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8')).toBe(lock)
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(base.replace('three\n', markers('mine', 'theirs', 'draft')))
+})
+
+test.each<[string, (person: Person, sent: string) => Promise<string | undefined>]>([
+  [
+    'an edit',
+    async (ana, sent) => {
+      await write(ana, 'a', sent.replace('three', '3'))
+      return lines('1', 'two', '3', 'four', '5')
+    },
+  ],
+  [
+    'a deletion',
+    async (ana) => {
+      await rm(fileOf(ana, 'a'))
+      return undefined
+    },
+  ],
+])('%s during a push that merges stays, and the next push reverts nothing', async (_, change) => {
+  const way = await startProxy(server.address)
+  const { ana, push, draft } = await inDraft(way)
+  await push(base.replace('five', '5'))
+  const sent = base.replace('one', '1')
+  await write(ana, 'b', base)
+  await write(ana, 'a', sent)
+  let next: string | undefined
+  way.before = async (line) => {
+    if (!line.includes('/push')) return
+    way.before = undefined
+    next = await change(ana, sent)
+  }
+  expect((await ana.stet(['push'])).stderr).toContain('Edited during the push')
+  const merged = lines('1', 'two', 'three', 'four', '5')
+  expect(await draft()).toBe(merged)
+  if (next === undefined) {
+    await conflicts(ana, 'push', '--delete')
+    expect(await draft()).toBe(merged)
+  } else {
+    await succeed(ana, 'push')
+    expect([await draft(), await read(ana, 'a')]).toEqual([next, next])
+  }
+  await way.stop()
+})
+
+test('a push to a draft with a wrong base or without a lock reverts no line of a colleague', async () => {
+  const { ana, push, draft, uuid } = await inDraft()
+  const theirs = base.replace('five', 'theirs')
+  await push(theirs)
+  await write(ana, 'a', base.replace('one', 'mine'))
+  await changeLock(ana, (prompts) => Object.assign(prompts['a'] ?? {}, { hash: 'f'.repeat(64) }))
+  await conflicts(ana, 'push')
+  await changeLock(ana, (prompts) => delete prompts['a'])
+  await conflicts(ana, 'push')
+  await rm(join(ana.folder, 'stet.lock.json'))
+  await conflicts(ana, 'push', '--draft', uuid)
+  expect(await draft()).toBe(theirs)
 })
 
 test('the markers name the published version that the folder follows', async () => {

@@ -40,44 +40,55 @@ async function history(client: Stet): Promise<string[]> {
   ]
 }
 
-test('rollback shows the changes and publishes the version before live as a new one', async () => {
+test('rollback shows the changes, and live serves the release before again in one call', async () => {
   const { person, client } = await project()
-  await history(client)
+  const [first, second] = await history(client)
   const asked = await person.stet(['rollback'])
   expect(asked).toMatchObject({ code: 2, stdout: '' })
   expect(asked.stderr).toContain('--yes')
   const dry = await person.stet(['rollback', '--dry-run', '--json'])
   expect(JSON.parse(dry.stdout)).toMatchObject({
-    target: { version: 2 },
-    version: null,
+    target: { seq: 2, version: { number: 2 } },
+    release: null,
     changes: [
       { path: 'old', status: 'added' },
       { path: 'tone', status: 'modified' },
     ],
   })
-  expect(await client.versions.list({ status: 'draft' })).toHaveLength(1)
+  const before = await client.versions.list()
 
-  const done = await person.stet(['rollback', '--yes'])
+  const done = await person.stet(['rollback', '--yes', '--reason', 'too loud'])
   expect(done).toMatchObject({ code: 0, stdout: '' })
   expect(done.stderr).toContain('-Be loud.\n+Be kind.')
-  expect(done.stderr).toContain('Live is now v4, with the contents of v2')
+  expect(done.stderr).toContain('Live serves v2 again')
   expect(await live(client)).toEqual({ tone: 'Be kind.\n', old: 'Old.\n', new: 'New.\n' })
-  expect(await client.versions.get('live')).toMatchObject({ version: 4, title: 'rollback to v2' })
+  expect(await client.versions.get('live')).toMatchObject({ uuid: second, version: 2 })
+  const { items } = await client.environments.releases('live')
+  expect(items[0]).toMatchObject({ kind: 'rollback', reason: 'too loud' })
+  expect(await person.stet(['rollback', '--yes'])).toMatchObject({ code: 0 })
+  expect((await client.versions.get('live')).uuid).toBe(first)
+  expect((await client.versions.list()).map(({ uuid }) => uuid)).toEqual(before.map(({ uuid }) => uuid))
 })
 
-test('rollback takes a number or a uuid, does nothing for the contents of live, and refuses a draft', async () => {
+test('rollback takes a release, a version or a revision, and refuses what live has not served', async () => {
   const { person, client } = await project()
-  const [first = '', , third = ''] = await history(client)
-  const back = await person.stet(['rollback', '1', '--yes', '--json', '--title', 'calm again'])
-  expect(JSON.parse(back.stdout)).toMatchObject({ version: { version: 4, title: 'calm again' } })
+  const [first = '', second = '', third = ''] = await history(client)
+  const to = async (ref: string) => JSON.parse((await person.stet(['rollback', ref, '--yes', '--json'])).stdout)
+  expect(await to('1')).toMatchObject({ release: { version: { uuid: first } } })
   expect(await live(client)).toEqual({ tone: 'Be short.\n', old: 'Old.\n' })
-  const nothing = await person.stet(['rollback', first.slice(0, 8), '--yes', '--json'])
-  expect(JSON.parse(nothing.stdout)).toMatchObject({ version: null, changes: [] })
-  expect(await person.stet(['rollback', third, '--yes'])).toMatchObject({ code: 0 })
-  expect(await live(client)).toEqual({ tone: 'Be loud.\n', new: 'New.\n' })
+  expect(await to(first.slice(0, 8))).toMatchObject({ release: null, changes: [] })
+  expect(await to('v2')).toMatchObject({ release: { version: { uuid: second } } })
+  await client.prompts.createOrUpdate('tone', { versionUuid: second, prompt: 'Be odd.\n', force: true })
+  expect(await to(third)).toMatchObject({ release: { version: { uuid: third } } })
+  const restored = await person.stet(['rollback', 'v2@0', '--yes'])
+  expect(restored.stderr).toContain('-Be loud.\n+Be kind.')
+  expect(restored.stderr).toContain('Live is now v4, with the texts of v2')
+  expect(await live(client)).toEqual({ tone: 'Be kind.\n', old: 'Old.\n', new: 'New.\n' })
+  expect(await to('v2@1')).toMatchObject({ release: { version: { uuid: second, revision: 1 } } })
+  expect(await live(client)).toMatchObject({ tone: 'Be odd.\n' })
   const draft = await client.versions.create('never published')
-  expect(await person.stet(['rollback', draft.uuid, '--yes'])).toMatchObject({ code: 2 })
-  expect(await person.stet(['rollback', '99', '--yes'])).toMatchObject({ code: 5 })
+  for (const ref of [draft.uuid, '99', 'v99', 'v2@7', 'x'])
+    expect(await person.stet(['rollback', ref, '--yes']), ref).toMatchObject({ code: 5 })
 })
 
 test('rollback in a project with one version, or none, reports that there is no earlier one', async () => {
@@ -92,17 +103,14 @@ test('rollback in a project with one version, or none, reports that there is no 
 test('rollback exits 6 if a colleague publishes after the diff was shown', async () => {
   const { person, client, id } = await project()
   await history(client)
-  // The colleague publishes just before the only request that the rollback makes after the diff.
   proxy.before = async (line) => {
-    if (!(line.startsWith('POST') && line.endsWith('/versions'))) return
+    if (!line.endsWith('/rollback')) return
     proxy.before = undefined
     await publish(client, [write('tone', 'Be new.\n')])
   }
   const racer = new Person(person.folder, proxy, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: String(id) })
   expect(await racer.stet(['rollback', '--yes'])).toMatchObject({ code: 6 })
   expect(await live(client)).toMatchObject({ tone: 'Be new.\n' })
-  const drafts = await client.versions.list({ status: 'draft' })
-  expect(drafts.filter(({ title }) => title.startsWith('rollback'))).toEqual([])
 })
 
 test('revert drops some or all changes of a draft; files stay until a pull', async () => {

@@ -87,7 +87,7 @@ export const routes = {
     tree: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/tree', scope: 'read' },
     import: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/import', scope: 'admin',
       idempotent: true,
-      errors: ['merged-version', 'version-uuid-taken'] },
+      errors: ['merged-version', 'version-uuid-taken', 'invalid-path', 'path-too-long'] },
   },
   environments: {
     releases: { method: 'GET', path: '/projects/:projectId/environments/:environment/releases', scope: 'read' },

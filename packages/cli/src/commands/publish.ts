@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Compared, isUnsettled } from '../sync/compare.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
-import { conflictPaths } from '../sync/send.ts'
+import { conflictLines } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { entriesInStep, openWorkspace, refuseOtherLock, saveLock, type Workspace } from '../sync/workspace.ts'
 
@@ -19,6 +19,7 @@ export interface PublishInput {
   isCheck?: boolean
   allowsDirty?: boolean
   isForced?: boolean
+  merges?: boolean
   allowsEmpty?: boolean
 }
 
@@ -39,6 +40,7 @@ export const command = defineCommand({
     { long: '--check', summary: 'only check' },
     { long: '--allow-dirty', summary: 'publish even if files have changes that were not pushed' },
     { long: '--allow-empty', summary: 'publish a draft without changes' },
+    { long: '--merge', summary: 'merge with changes of other lines in live' },
     { long: '--force', summary: 'overwrite changes made to live since the draft was opened' },
   ],
   parse(raw): PublishInput {
@@ -50,6 +52,7 @@ export const command = defineCommand({
       isCheck: hasFlag(raw, 'check'),
       allowsDirty: hasFlag(raw, 'allowDirty'),
       isForced: hasFlag(raw, 'force'),
+      merges: hasFlag(raw, 'merge'),
       allowsEmpty: hasFlag(raw, 'allowEmpty'),
     }
   },
@@ -69,7 +72,7 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
       hint: 'run stet push first, or pass --allow-empty to publish it unchanged',
     })
   }
-  await checkDraft(client, version, diff, input.isForced === true, ctx)
+  await checkDraft(client, version, diff, input.isForced || (input.merges && !input.isCheck), ctx)
   const changes = diff.changes.map(({ path, status, conflict }) => ({ path, status, conflict }))
   if (input.isCheck) return { version, isPublished: false, changes }
   const description = await descriptionOf(input, ctx)
@@ -78,7 +81,7 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   const published = await publishOrRefuse(client, version, ctx, {
     ...(input.title !== undefined && { title: input.title }),
     ...(description !== undefined && { description }),
-    ...(input.isForced && { force: true }),
+    ...(input.merges ? { merge: true } : input.isForced && { force: true }),
   })
   if (workspace) await saveLock(workspace, published, true, entriesInStep(workspace))
   return { version: published, isPublished: true, changes }
@@ -128,11 +131,11 @@ async function checkDraft(
   client: Stet,
   version: Version,
   { changes }: VersionDiff,
-  isForced: boolean,
+  takesConflicts: boolean | undefined,
   ctx: Context,
 ): Promise<void> {
   const conflicts = changes.filter(({ conflict }) => conflict)
-  if (conflicts.length > 0 && !isForced) {
+  if (conflicts.length > 0 && !takesConflicts) {
     const paths = conflicts.map(({ path }) => path)
     throw await liveConflict(version, paths, ctx)
   }
@@ -177,13 +180,14 @@ export async function refusalOf(error: unknown, ctx: Context): Promise<unknown> 
  * Returns the error for a publish conflict. Its hint lists the next steps, which require a folder that follows the
  * draft.
  */
-async function liveConflict(version: Version, lines: string[], ctx: Context): Promise<CliError> {
+async function liveConflict(version: Version, lines: string[], ctx: Context, wasMerged = false): Promise<CliError> {
   const { lock } = await ctx.settings()
   const isFollowed = lock?.version.uuid === version.uuid
   const follow = isFollowed ? '' : `stet versions use ${version.uuid.slice(0, 8)}, then `
+  const other = wasMerged ? '' : ', or stet publish --merge'
   return new CliError('conflict', 'Live and this draft changed the same prompts', {
     lines,
-    hint: `run ${follow}stet pull to merge them, then stet push and stet publish`,
+    hint: `run ${follow}stet pull to merge them, then stet push and stet publish${other}`,
   })
 }
 
@@ -198,7 +202,9 @@ async function publishOrRefuse(
   try {
     return await client.versions.publish(version.uuid, { block: ['configuration'], ...options })
   } catch (error) {
-    if (hasReason(error, 'live-changed')) throw await liveConflict(version, conflictPaths(error.details), ctx)
+    if (hasReason(error, 'live-changed')) {
+      throw await liveConflict(version, conflictLines(error.details), ctx, options?.merge)
+    }
     throw await refusalOf(error, ctx)
   }
 }

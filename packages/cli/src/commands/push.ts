@@ -1,16 +1,18 @@
-import type { Change, CompileIssue, Prompt, PromptIssue, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
+import type { Change, CompileIssue, PromptIssue, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
+import { writeMerged } from '../sync/apply.ts'
 import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/compare.ts'
 import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
+import { hashText } from '../sync/hash.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
-import { entriesAfterPush, refuseTooMany, sendChanges } from '../sync/send.ts'
+import { entriesAfterPush, pushToDraft, refuseTooMany, sendChanges } from '../sync/send.ts'
 import {
   compareWith,
   entriesInStep,
@@ -22,6 +24,7 @@ import {
 } from '../sync/workspace.ts'
 import { countOf, shortUuid } from '../terminal/output.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
+import { requiredParameters, runArguments } from '../ui/parameters.ts'
 import { isUnpushed, type PublishReport, publishVersion, refusalOf, sayPublished } from './publish.ts'
 
 interface PushInput {
@@ -41,7 +44,7 @@ interface PushReport {
   version: { uuid: string; status: string; name: string }
   isNewDraft: boolean
   isDry: boolean
-  changes: { path: string; status: Change['status']; hash: string | null; lines: string }[]
+  changes: { path: string; status: Change['status']; hash: string | null; lines: string; merged?: true }[]
   errors: { path: string; errors: CompileIssue[] }[]
   issues: { path: string; issues: PromptIssue[] }[]
   /** What the run of the first pushed prompt needs. */
@@ -52,7 +55,7 @@ interface PushReport {
 }
 
 export const command = defineCommand({
-  summary: "Sends changed files to a draft, all or nothing. Never overwrites a colleague's changes.",
+  summary: 'Sends changed files to a draft, all or nothing. Merges changes of other lines.',
   examples: [
     'stet push',
     'stet push -m "friendlier tone"',
@@ -112,7 +115,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const workspace = await openForPush(ctx, input)
   refuseEmpty(workspace.scan, workspace.settings)
   const selected = selectPaths(workspace.compared, input.names, workspace)
-  const plan = planPush(selected, input.isForced)
+  const plan = planPush(selected, input.isForced ? 'force' : needsDraft(workspace, input) ? 'refuse' : 'merge')
   await refuseConflicts(plan, workspace)
   if (plan.remoteOnly.length > 0) {
     ctx.warn(`Changed on the server only, not touched: ${plan.remoteOnly.map(({ path }) => path).join(', ')}`)
@@ -124,15 +127,13 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const changes = [...sendable, ...deletions]
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   refuseTooMany(changes)
-  const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
-  const described = await Promise.all(changes.map((change) => describeChange(change, selected)))
-  const { version, ...target } = input.isDry
+  const target: Target = input.isDry
     ? { version: workspace.version, isNew: false }
-    : await send(workspace, input, { changes, overwritten, described }, ctx)
-  const sentTexts = input.isDry ? [] : changes.flatMap(({ content }) => (content === undefined ? [] : [content]))
-  await rememberTexts(sentTexts, ctx.io)
-  const finished = input.isDry ? undefined : await finish(workspace, { version, ...target }, selected, changes)
-  const pushed = finished?.pushed ?? []
+    : await send(workspace, input, { changes, selected }, ctx)
+  const { version, merged } = target
+  const { pushed, required } = input.isDry
+    ? { pushed: [], required: [] }
+    : await finish(workspace, target, selected, changes, ctx)
   await annotatePrompts(
     pushed.map((prompt) => ({ path: prompt.path, found: findingsOf(prompt) })),
     ctx,
@@ -141,10 +142,10 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     version: { uuid: version.uuid, status: version.status, name: version.title },
     isNewDraft: target.isNew,
     isDry: input.isDry,
-    changes: described,
+    changes: await describeChanges(changes, selected, merged),
     errors: pushed.flatMap(({ path, errors }) => (errors.length > 0 ? [{ path, errors }] : [])),
     issues: pushed.flatMap(({ path, issues = [] }) => (issues.length > 0 ? [{ path, issues }] : [])),
-    required: finished?.required ?? [],
+    required,
     refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
   }
@@ -159,11 +160,16 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   return { ...report, published: await publishVersion(ctx.reopened(), { ref: version.uuid }) }
 }
 
+// A published version is never edited, not even with --force.
+function needsDraft({ version }: Workspace, { opensNew }: PushInput): boolean {
+  return opensNew || version.status === 'merged'
+}
+
 // Compares the folder with live if the push needs a new draft, because a new draft starts from live.
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const workspace = await openWorkspace(ctx, input.draft)
   const { version } = workspace
-  if (version.isLive || (version.status === 'draft' && !input.opensNew)) return workspace
+  if (version.isLive || !needsDraft(workspace, input)) return workspace
   const versions = await workspace.client.versions.list({ status: 'merged' })
   if (!versions.some(({ isLive }) => isLive)) return compareWith({}, { ...workspace, remote: new Map() })
   const overLive = await openWorkspace(ctx, 'live')
@@ -173,7 +179,7 @@ async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
 
 async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: Workspace): Promise<void> {
   if (conflicts.length === 0) return
-  const lines = conflicts.map(lineOf)
+  const lines = conflicts.map(({ path, hasMarkers }) => (hasMarkers ? `${path}  (conflict markers)` : path))
   if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
     throw new CliError('conflict', 'Files contain conflict markers; nothing was sent', {
       lines,
@@ -185,10 +191,6 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
     ? 'fetch the git history (fetch-depth: 0, without --filter), so that stet finds the version that CI published'
     : 'run stet pull to merge them, then stet push'
   throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint })
-}
-
-function lineOf({ path, hasMarkers }: Compared): string {
-  return hasMarkers ? `${path}  (conflict markers)` : path
 }
 
 // Throws if some changes would not be sent: publishing would refuse these prompts after the push.
@@ -229,29 +231,28 @@ function clashesOf(changes: readonly Change[], deletions: readonly Change[], { r
 interface Target {
   version: Version
   isNew: boolean
+  merged?: PushResult['merged'] | undefined
   /** Present if the request that sent the changes also published them. */
   published?: PublishReport
 }
 
 interface Sent {
   changes: Change[]
-  overwritten: readonly Compared[]
-  described: PushReport['changes']
+  selected: readonly Compared[]
 }
 
 /** Sends the changes in one request. It also opens, replaces or publishes a draft that this folder does not follow. */
 async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Context): Promise<Target> {
   const { client, version, settings } = workspace
   const { changes } = sent
-  // A published version is never edited, not even with --force.
-  const needsDraft = input.opensNew || version.status === 'merged'
-  if (needsDraft && input.draft !== undefined && changes.length > 0) {
+  const opensDraft = needsDraft(workspace, input)
+  if (opensDraft && input.draft !== undefined && changes.length > 0) {
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
-  await agreeToOverwrite(sent.overwritten, ctx)
-  if (!needsDraft) {
-    if (changes.length > 0) await sendChanges(changes, () => client.versions.push(version.uuid, changes))
-    return { version: await rename(client, version, input.name, ctx), isNew: false }
+  if (input.isForced) await agreeToOverwrite(sent, ctx)
+  if (!opensDraft) {
+    const merged = changes.length > 0 ? await pushToDraft(workspace, changes, !input.isForced, ctx.io) : undefined
+    return { version: await rename(client, version, input.name, ctx), isNew: false, merged }
   }
   if (input.forName !== undefined) return sendFor(input.forName, workspace, changes, ctx)
   if (changes.length === 0) return { version, isNew: false }
@@ -262,7 +263,8 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   return { version: draft, isNew: true }
 }
 
-async function agreeToOverwrite(overwritten: readonly Compared[], ctx: Context): Promise<void> {
+async function agreeToOverwrite({ changes, selected }: Sent, ctx: Context): Promise<void> {
+  const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
   if (overwritten.length === 0) return
   const question = ['Overwrite the text of these prompts in the draft?', ...overwritten.map(({ path }) => `  ${path}`)]
   if (!(await ctx.confirm(question.join('\n'), '--yes'))) throw new CliError('usage', 'Nothing was sent')
@@ -289,10 +291,10 @@ async function sendFor(name: string, { client, version }: Workspace, changes: Ch
 async function publishAtOnce(
   name: string,
   { client, version: live }: Workspace,
-  { changes, described }: Sent,
+  { changes, selected }: Sent,
   ctx: Context,
 ): Promise<Target> {
-  sayChanges(described, ctx)
+  sayChanges(await describeChanges(changes, selected), ctx)
   ctx.say(`${countOf(changes.length, 'change')} · ${live.isLive ? `live is v${live.version}` : 'nothing is live yet'}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was sent')
   const publish = { block: ['configuration' as const] }
@@ -313,11 +315,14 @@ function sayDraft(what: string, { title, uuid }: Version, { say }: Context): voi
 // change, lists the prompts again to get their ids.
 async function finish(
   workspace: Workspace,
-  { version, published }: Target,
+  { version, published, merged = [] }: Target,
   selected: readonly Compared[],
   changes: readonly Change[],
+  ctx: Context,
 ): Promise<{ pushed: UnresolvedPrompt[]; required: string[] }> {
   const { client, remote, entries, followsLive } = workspace
+  const texts = [...changes, ...merged].flatMap(({ content }) => (content === undefined ? [] : [content]))
+  await rememberTexts(texts, ctx.io)
   const prompts = changes.length > 0 ? await listPrompts(client, { versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
@@ -329,7 +334,10 @@ async function finish(
     return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
   }
   const before = published ? entriesInStep(workspace) : entries
-  const next = entriesAfterPush(before, selected, changes, after, baseInLive)
+  const written = await writeMerged(workspace.promptsDir, selected, merged)
+  const next = entriesAfterPush(before, selected, changes, after, baseInLive, written)
+  const edited = merged.map(({ path }) => path).filter((path) => !written.has(path))
+  if (edited.length > 0) ctx.warn(`Edited during the push, not merged: ${edited.join(', ')}`)
   const isLive = version.status === 'merged' && (followsLive || published !== undefined)
   await saveLock(workspace, version, isLive, next)
   const sent = new Set(changes.map(({ path }) => path))
@@ -342,26 +350,20 @@ function firstToRun<T extends Pick<Change, 'path' | 'status'>>(changes: readonly
   return changes.find(({ status }) => status !== 'deleted')
 }
 
-function requiredParameters({ parameters }: Pick<Prompt, 'parameters'>): string[] {
-  return Object.entries(parameters)
-    .filter(([, { required }]) => required === true)
-    .map(([name]) => name)
-}
-
-/** Quoted for a shell if necessary. */
-function runArguments(path: string, required: readonly string[]): string {
-  const parts = [path, ...required.flatMap((name) => ['-p', `${name}=…`])]
-  const quoted = parts.map((part) => (/^[\p{L}\p{N}_./@=…-]+$/u.test(part) ? part : `'${part}'`))
-  return quoted.join(' ')
-}
-
-async function describeChange(
-  { path, status, content }: Change,
+function describeChanges(
+  changes: readonly Change[],
   selected: readonly Compared[],
-): Promise<PushReport['changes'][number]> {
-  const one = selected.find((candidate) => candidate.path === path)
-  const lines = formatCount(await countLines(one?.remoteText, content))
-  return { path, status, hash: content === undefined ? null : (one?.localHash ?? null), lines }
+  merged: NonNullable<PushResult['merged']> = [],
+): Promise<PushReport['changes']> {
+  const described = changes.map(async ({ path, status, content: sent }) => {
+    const there = merged.find((one) => one.path === path)
+    const content = there?.content ?? sent
+    const one = selected.find((candidate) => candidate.path === path)
+    const lines = formatCount(await countLines(one?.remoteText, content))
+    const hash = content === undefined ? null : hashText(content)
+    return { path, status, hash, lines, ...(there && { merged: true as const }) }
+  })
+  return Promise.all(described)
 }
 
 function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
@@ -381,7 +383,9 @@ function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
 
 function sayChanges(changes: PushReport['changes'], { style, say }: Context): void {
   const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
-  for (const { path, status, lines } of changes) say(`${style.up} ${letters[status]} ${path}  ${lines}`)
+  for (const { path, status, lines, merged } of changes) {
+    say(`${style.up} ${letters[status]} ${path}  ${lines}${merged ? '  merged' : ''}`)
+  }
 }
 
 function sayFindings({ errors, issues }: PushReport, { warn }: Context): void {

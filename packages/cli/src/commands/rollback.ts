@@ -1,115 +1,99 @@
-import type { Change, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
+import type { Release, Stet, VersionDiff } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import { listPrompts } from '../sync/list-prompts.ts'
-import { sendChanges } from '../sync/send.ts'
-import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { countOf } from '../terminal/output.ts'
 import { countLines, formatCount, unifiedDiff } from '../ui/diff.ts'
 
 interface RollbackInput {
   ref: string | undefined
-  title: string | undefined
+  reason: string | undefined
   isDry: boolean
 }
 
 interface RollbackReport {
-  target: Version
-  version: Version | null
-  changes: { path: string; status: Change['status'] }[]
+  target: Release
+  /** Null if nothing was released. */
+  release: Release | null
+  changes: Pick<VersionDiff['changes'][number], 'path' | 'status'>[]
 }
 
 export const command = defineCommand({
-  summary: 'Restores an earlier version: shows it as a diff, and publishes its contents as a new version.',
-  examples: ['stet rollback', 'stet rollback 5d0a3c1e --dry-run', 'stet rollback 12 --yes'],
-  args: [{ name: 'version', summary: 'a number, a uuid or its first 8 digits (the version before live)' }],
+  summary: 'Makes live serve an earlier release again: shows the diff, and asks.',
+  examples: ['stet rollback', 'stet rollback v12 --dry-run', 'stet rollback 5d0a3c1e@1 --reason "Too many complaints"'],
+  args: [
+    {
+      name: 'release',
+      summary:
+        'number of a release, or what live served: v12, a uuid or its first 8 digits, <version>@<revision> (the one before)',
+    },
+  ],
   flags: [
-    { long: '--title', value: '<text>', summary: 'name of the new version' },
+    { long: '--reason', value: '<text>', summary: 'for the history' },
     { long: '--dry-run', summary: 'only show what would change' },
   ],
   parse: (raw): RollbackInput => ({
     ref: raw.args[0],
-    title: textFlag(raw, 'title'),
+    reason: textFlag(raw, 'reason'),
     isDry: hasFlag(raw, 'dryRun'),
   }),
   run: rollBack,
-  print({ target, version, changes }, { style, say }) {
-    if (changes.length === 0) say(`${style.ok} Live already equals ${describeVersion(target)}; nothing to do`)
-    else if (version) say(`${style.ok} Live is now v${version.version}, with the contents of v${target.version}`)
-    else say(`${countOf(changes.length, 'prompt')} would change`)
+  print({ target, release, changes }, { style, say }) {
+    if (!release && changes.length === 0) say(`${style.ok} Live already serves the texts of ${nameOf(target)}`)
+    else if (!release) say(`${countOf(changes.length, 'prompt')} would change`)
+    else if (release.version.uuid === target.version.uuid) say(`${style.ok} Live serves ${nameOf(target)} again`)
+    else say(`${style.ok} Live is now ${nameOf(release)}, with the texts of ${nameOf(target)}`)
   },
 })
 
-async function rollBack(input: RollbackInput, ctx: Context): Promise<RollbackReport> {
+async function rollBack({ ref, reason, isDry }: RollbackInput, ctx: Context): Promise<RollbackReport> {
   await ctx.projectId()
   const client = await ctx.client()
-  const live = await client.versions.get('live')
-  const target = await findTarget(client, live, input.ref)
-  const [now, then] = await Promise.all([
-    listPrompts(client, { versionUuid: live.uuid }),
-    listPrompts(client, { versionUuid: target.uuid }),
-  ])
-  const changes = changesBetween(now, then)
-  const report = { target, version: null, changes: changes.map(({ path, status }) => ({ path, status })) }
-  if (changes.length === 0) return report
-  await sayChanges(changes, now, live, target, ctx)
-  if (input.isDry) return report
-  if (!(await ctx.confirm(`Publish the contents of ${describeVersion(target)}?`, '--yes'))) {
-    throw new CliError('usage', 'Nothing was changed')
-  }
-  // Each change is based on the text that was just shown, so a concurrent publication causes a conflict.
-  const title = input.title ?? `rollback to v${target.version}`.slice(0, 256)
-  const version = await sendChanges(changes, () => client.versions.create(title, { changes, publish: {} }))
-  return { ...report, version }
-}
-
-async function findTarget(client: Stet, live: Version, ref: string | undefined): Promise<Version> {
-  if (ref !== undefined && !/^\d{1,7}$/.test(ref)) {
-    const version = await findVersion(client, ref)
-    if (version.status === 'merged') return version
-    throw new CliError('usage', `${describeVersion(version)} was never published`, {
-      hint: 'run stet publish to publish it',
-    })
-  }
-  const number = ref === undefined ? (live.version ?? 1) - 1 : Number(ref)
-  if (number === 0) throw new CliError('not_found', 'Live has no earlier version', { hint: 'run stet versions list' })
-  const versions = await client.versions.list({ status: 'merged' })
-  const found = versions.find(({ version }) => version === number)
-  if (found) return found
-  throw new CliError('not_found', `Version ${number} not found`, { hint: 'run stet versions list' })
-}
-
-function changesBetween(now: readonly UnresolvedPrompt[], then: readonly UnresolvedPrompt[]): Change[] {
-  const live = new Map(now.map((prompt) => [prompt.path, prompt]))
-  const wanted = new Set(then.map(({ path }) => path))
-  const written = then.flatMap(({ path, content, contentHash }): Change[] => {
-    const here = live.get(path)
-    if (here?.contentHash === contentHash) return []
-    return [{ path, status: here ? 'modified' : 'added', content, baseHash: here?.contentHash ?? '' }]
-  })
-  const deleted = now
-    .filter(({ path }) => !wanted.has(path))
-    .map(({ path, contentHash }): Change => ({ path, status: 'deleted', baseHash: contentHash }))
-  return [...written, ...deleted].sort((a, b) => (a.path < b.path ? -1 : 1))
-}
-
-async function sayChanges(
-  changes: readonly Change[],
-  now: readonly UnresolvedPrompt[],
-  live: Version,
-  target: Version,
-  ctx: Context,
-): Promise<void> {
-  const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
-  for (const { path, status, content } of changes) {
-    const before = now.find((prompt) => prompt.path === path)?.content
-    ctx.say(`${letters[status]} ${path}  ${formatCount(await countLines(before, content))}`)
-    const names = {
-      beforeName: `live    ${path}  (v${live.version})`,
-      afterName: `target  ${path}  (v${target.version})`,
+  const { current, target } = await findTarget(client, ref)
+  const { changes } = await client.versions.diff(refOf(target), { base: refOf(current) })
+  const letters = { added: 'A', modified: 'M', deleted: 'D' }
+  for (const { path, status, before, after } of changes) {
+    ctx.say(`${letters[status]} ${path}  ${formatCount(await countLines(before?.content, after?.content))}`)
+    const sides = {
+      ...{ beforeName: `live    ${path}  (${nameOf(current)})`, before: before?.content ?? '' },
+      ...{ afterName: `target  ${path}  (${nameOf(target)})`, after: after?.content ?? '' },
     }
-    const text = await unifiedDiff({ ...names, before: before ?? '', after: content ?? '' }, ctx.style)
-    ctx.say(text.trimEnd())
+    ctx.say((await unifiedDiff(sides, ctx.style)).trimEnd())
   }
+  const report = { target, release: null, changes: changes.map(({ path, status }) => ({ path, status })) }
+  if (isDry || refOf(target) === refOf(current)) return report
+  if (!(await ctx.confirm(`Serve ${nameOf(target)} again?`, '--yes')))
+    throw new CliError('usage', 'Nothing was changed')
+  const { release } = await client.environments.rollback('live', {
+    to: target.seq,
+    expectedVersionUuid: current.version.uuid,
+    ...(reason !== undefined && { reason }),
+  })
+  return { ...report, release }
+}
+
+/** Finds the newest release that matches. Without `ref`, the one to which the newest release returns. */
+async function findTarget(client: Stet, ref: string | undefined): Promise<{ current: Release; target: Release }> {
+  let current: Release | undefined
+  for await (const release of client.environments.releases('live', { limit: 100 })) {
+    current ??= release
+    if (ref === undefined ? release.seq === current.returnsTo : isNamed(release, ref))
+      return { current, target: release }
+  }
+  throw new CliError('not_found', ref === undefined ? 'Live has no earlier version' : `Live has not served ${ref}`)
+}
+
+function isNamed({ seq, version }: Release, ref: string): boolean {
+  const [name = '', revision = version.revision] = ref.split('@')
+  if (name === String(seq)) return name === ref
+  const isVersion = name === `v${version.number}` || (name.length >= 8 && version.uuid.startsWith(name))
+  return isVersion && Number(revision) === version.revision
+}
+
+function refOf({ version: { uuid, revision } }: Release): string {
+  return `${uuid}@${revision}`
+}
+
+function nameOf({ version: { number, revision } }: Release): string {
+  return `v${number}${revision === 0 ? '' : `@${revision}`}`
 }

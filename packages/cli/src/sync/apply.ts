@@ -42,11 +42,15 @@ export async function problemOfWrite(promptsDir: string, one: ScannedFile): Prom
 }
 
 // The server's text may be from an earlier step of this pull.
-async function hasNewText({ localFile, localHash, remoteHash }: ScannedFile): Promise<boolean> {
-  const bytes = localFile === undefined ? undefined : await readFile(localFile).catch(() => undefined)
-  if (bytes === undefined) return false
-  const hashes = hashBytes(bytes)?.hashes
-  return ![localHash, remoteHash].some((hash = '') => hashes?.has(hash))
+async function hasNewText({ localFile = '', localHash, remoteHash }: ScannedFile): Promise<boolean> {
+  const hashes = await hashesIn(localFile)
+  return hashes !== undefined && ![localHash, remoteHash].some((hash = '') => hashes.has(hash))
+}
+
+// Empty for a file that is not text, undefined for an absent one.
+async function hashesIn(file: string): Promise<ReadonlySet<string> | undefined> {
+  const bytes = await readFile(file).catch(() => undefined)
+  return bytes && (hashBytes(bytes)?.hashes ?? new Set())
 }
 
 /** Writes only the files. The caller saves the lock file afterwards, so that an interrupted pull can be repeated. */
@@ -89,6 +93,26 @@ async function changeFile(promptsDir: string, { one, action, text }: PullStep): 
     if (problem === undefined) throw error
     return problem
   }
+}
+
+/**
+ * Writes texts that the server merged into the files from which they were sent.
+ * @returns their hashes by path, without the files that were changed or deleted since
+ */
+export async function writeMerged(
+  promptsDir: string,
+  compared: readonly Compared[],
+  merged: readonly { path: string; content: string; contentHash: string }[],
+): Promise<ReadonlyMap<string, string>> {
+  const written = new Map<string, string>()
+  for (const { path, content, contentHash } of merged) {
+    const { localFile = '', localHash = '' } = compared.find((one) => one.path === path) ?? {}
+    const hashes = await hashesIn(localFile)
+    if (!hashes?.has(localHash) || (await problemOfFile(promptsDir, { path, localFile }))) continue
+    await replaceText(localFile, content)
+    written.set(path, contentHash)
+  }
+  return written
 }
 
 /** Keeps the file's line ends, because merges are made of texts with LF. Deletes the file if `text` is undefined. */

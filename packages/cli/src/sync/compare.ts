@@ -77,6 +77,8 @@ function compareNew(local: ReadonlySet<string> | undefined, remote: string | und
 export interface Compared {
   path: string
   state: State
+  /** The hash of the text that the file continues. */
+  baseHash: string | undefined
   /** The file on disk. The Unicode form of its name may differ from the path's form. */
   localFile: string | undefined
   localText: string | undefined
@@ -102,14 +104,18 @@ export interface PushPlan {
 }
 
 /**
- * With `isForced`, overwrites the conflicts that the user has seen. The base hashes stay, so that a change that arrives
- * in the meantime still stops the push.
+ * `refuse` stops at prompts that both sides changed. `merge` leaves them to the server, which needs the file's base.
+ * `force` overwrites the conflicts that the user has seen. The base hashes stay, so that a change that arrives in the
+ * meantime still stops the push.
  */
-export function planPush(compared: readonly Compared[], isForced: boolean): PushPlan {
+export type PushManner = 'refuse' | 'merge' | 'force'
+
+export function planPush(compared: readonly Compared[], manner: PushManner): PushPlan {
   const plan: PushPlan = { changes: [], deletions: [], conflicts: [], remoteOnly: [] }
   for (const one of compared) {
     const isConflict = isUnsettled(one)
-    if (isConflict && !isForced) plan.conflicts.push(one)
+    if (manner === 'merge' && one.state === 'conflict' && !one.hasMarkers) sendTo(plan, one, one.baseHash)
+    else if (isConflict && manner !== 'force') plan.conflicts.push(one)
     else if (isSent(one.state, isConflict) || isMergeToSend(one)) sendTo(plan, one)
     else if (['remote-edit', 'remote-new', 'remote-delete'].includes(one.state)) plan.remoteOnly.push(one)
   }
@@ -130,9 +136,9 @@ function isSent(state: State, isConflict: boolean): boolean {
   return isConflict || state === 'local-edit' || state === 'local-new' || state === 'local-delete'
 }
 
-function sendTo(plan: PushPlan, one: Compared): void {
+function sendTo(plan: PushPlan, one: Compared, baseHash = one.remoteHash ?? ''): void {
   const base = {
-    baseHash: one.remoteHash ?? '',
+    baseHash,
     ...(one.mergedLive !== undefined && { liveHash: one.mergedLive }),
   }
   if (one.localText === undefined) {

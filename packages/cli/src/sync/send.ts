@@ -1,9 +1,13 @@
-import type { Change } from '@stet/sdk'
+import type { Change, LiveConflict, PushResult } from '@stet/sdk'
 import { CliError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { entryOf } from './apply.ts'
 import { type Compared, inStep } from './compare.ts'
+import { hashText } from './hash.ts'
+import { KnownTexts } from './merge/known-texts.ts'
+import type { Workspace } from './workspace.ts'
 
 /** The server's limit for one transaction. */
 const maxChanges = 1000
@@ -25,11 +29,11 @@ export async function sendChanges<T>(changes: readonly Change[], send: () => Pro
     return await send()
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const conflicts = conflictPaths(error.details)
+    const conflicts = conflictLines(error.details)
     if (conflicts.length > 0) {
       throw new CliError('conflict', 'A colleague changed the same prompts; nothing was sent', {
         lines: conflicts,
-        hint: 'run stet pull, resolve the conflicts, then run stet push',
+        hint: 'run stet pull to merge them, then stet push',
       })
     }
     if (hasReason(error, 'others-changed')) {
@@ -47,6 +51,26 @@ export async function sendChanges<T>(changes: readonly Change[], send: () => Pro
     if (lines.length === 0) throw error
     throw new CliError('invalid', 'The server rejected some of the prompts; nothing was sent', { lines })
   }
+}
+
+/** With `merge`, the server merges changes of other lines. @returns the texts that it merged, if any */
+export async function pushToDraft(
+  workspace: Workspace,
+  changes: readonly Change[],
+  merge: boolean,
+  io: Io,
+): Promise<PushResult['merged']> {
+  const { client, version, remote } = workspace
+  const texts = new KnownTexts(workspace, io)
+  const sent: Change[] = []
+  for (const change of changes) {
+    const { path, baseHash = '' } = change
+    // A draft keeps no earlier texts, so the server may lack the base of a change that it has to merge.
+    const isStale = baseHash !== (remote.get(path)?.contentHash ?? '')
+    const base = isStale ? await texts.findHere(path, baseHash) : undefined
+    sent.push(base !== undefined && hashText(base) === baseHash ? { ...change, base } : change)
+  }
+  return (await sendChanges(sent, () => client.versions.push(version.uuid, sent, { merge }))).merged
 }
 
 // The server identifies changes by their position in the request.
@@ -70,6 +94,7 @@ export function entriesAfterPush(
   sent: readonly Change[],
   after: ReadonlyMap<string, { documentUuid: string }>,
   baseInLive: (path: string) => string | undefined,
+  merged: ReadonlyMap<string, string>,
 ): Record<string, LockEntry> {
   const entries: Record<string, LockEntry> = { ...before }
   const alike = compared.filter(({ state, mergedLive }) => inStep.has(state) && mergedLive === undefined)
@@ -78,10 +103,10 @@ export function entriesAfterPush(
     const there = remoteHash === undefined ? undefined : { contentHash: remoteHash, documentUuid }
     setEntry(entries, path, there, before[path]?.live)
   }
-  for (const { path, content, status, liveHash } of sent) {
-    // The base is the sent text, so that a colleague's concurrent change appears as a server change.
-    const one = compared.find((candidate) => candidate.path === path)
-    const hash = content === undefined || status === 'deleted' ? undefined : one?.localHash
+  for (const { path, content, liveHash } of sent) {
+    // The base is the text that the file has or continues, so that a colleague's concurrent change appears as a server
+    // change.
+    const hash = content === undefined ? undefined : (merged.get(path) ?? hashText(content))
     setEntry(
       entries,
       path,
@@ -102,10 +127,16 @@ function setEntry(
   else delete entries[path]
 }
 
-/** Returns the distinct prompt paths of a conflict response. */
-export function conflictPaths(details: unknown): string[] {
-  if (typeof details !== 'object' || details === null || !('conflicts' in details)) return []
-  const { conflicts } = details
+/**
+ * Returns the distinct prompts of a conflict response. If the server tried to merge them, their lines are those that a
+ * pull puts between markers.
+ */
+export function conflictLines(details: unknown): string[] {
+  const conflicts: unknown = isJsonObject(details) ? details['conflicts'] : undefined
   if (!Array.isArray(conflicts)) return []
-  return [...new Set(conflicts.map((one: { path?: unknown }) => String(one.path)))]
+  const named = conflicts.map(({ path, regions = [] }: Pick<LiveConflict, 'path'> & Partial<LiveConflict>) => {
+    const ranges = regions.map(({ line, lines }) => `${line}-${line + lines - 1}`)
+    return ranges.length > 0 ? `${path}  lines ${ranges.join(', ')}` : path
+  })
+  return [...new Set(named)]
 }

@@ -62,12 +62,15 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   }
 }
 
-// Returns whether live may have changed since the lock was written. In an open draft, such a change appears as a
-// conflict.
+// Returns whether live may have changed since the lock was written. After a rollback, that may be so although the lock
+// names what is live. In an open draft, such a change appears as a conflict.
 function mayLackBase(version: Version, lock: Lock | undefined, compared: readonly Compared[]): boolean {
-  const isNamed = lock?.version.uuid === version.uuid
-  if (version.isLive) return !isNamed && compared.some(({ state }) => !inStep.has(state))
-  return isNamed && version.status === 'draft' && compared.some(({ state }) => conflictStates.has(state))
+  if (version.isLive) return compared.some(({ state }) => !inStep.has(state))
+  return (
+    lock?.version.uuid === version.uuid &&
+    version.status === 'draft' &&
+    compared.some(({ state }) => conflictStates.has(state))
+  )
 }
 
 export function compareWith(entries: Readonly<Record<string, LockEntry>>, workspace: Workspace): Workspace {
@@ -94,6 +97,7 @@ function compareAll(
       path,
       // Without a state, the prompt exists nowhere. A push must still send its deletion with live's hash.
       state: state ?? 'both-deleted',
+      baseHash: base,
       localFile: local?.file,
       localText: local?.text,
       localHash: local?.hash,
@@ -101,7 +105,7 @@ function compareAll(
       remoteHash: there?.contentHash,
       documentUuid: there?.documentUuid,
       remoteUpdatedAt: there?.updatedAt,
-      hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? '', isMerged || mergedLive !== undefined),
+      hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? ''),
       isMerged,
       mergedLive,
     })

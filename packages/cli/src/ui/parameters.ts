@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
+import type { Prompt } from '@stet/sdk'
 import { listFlag, type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
@@ -141,4 +142,17 @@ export async function withMissingParameters<T>(
 function missingOf(details: unknown): string[] {
   if (typeof details !== 'object' || details === null || !('missing' in details)) return []
   return Array.isArray(details.missing) ? details.missing.filter((name) => typeof name === 'string') : []
+}
+
+export function requiredParameters({ parameters }: Pick<Prompt, 'parameters'>): string[] {
+  return Object.entries(parameters)
+    .filter(([, { required }]) => required === true)
+    .map(([name]) => name)
+}
+
+/** Returns the arguments of a first run, quoted for a shell if necessary. */
+export function runArguments(path: string, required: readonly string[]): string {
+  const parts = [path, ...required.flatMap((name) => ['-p', `${name}=…`])]
+  const quoted = parts.map((part) => (/^[\p{L}\p{N}_./@=…-]+$/u.test(part) ? part : `'${part}'`))
+  return quoted.join(' ')
 }

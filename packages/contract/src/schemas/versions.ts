@@ -23,6 +23,7 @@ import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { Changes, PushChangesBody, PushResult, requireBaseHashes } from './changes.ts'
 import { ReleaseCheck } from './environments.ts'
+import { ImportVersionBody } from './import-version.ts'
 import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
 
 const c = initContract()
@@ -131,27 +132,6 @@ export const PublishVersionBody = absent({
     .meta({ description: 'The checks that refuse the release. Default: none.' }),
   ...moveOptions,
 }).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
-
-const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds.' })
-
-export const ImportVersionBody = absent({
-  uuid: Uuid.exactOptional().meta({
-    description:
-      "Replaces the draft's uuid, so that programs that refer to the version keep working. Default: the draft's uuid.",
-  }),
-  title: Name,
-  description: text({ max: LIMITS.descriptionLength }).exactOptional(),
-  authorName: Name,
-  authorEmail: nameText({ max: LIMITS.nameLength }).exactOptional(),
-  createdAt: ImportedTime,
-  mergedAt: ImportedTime.exactOptional().meta({ description: 'If absent, the version stays a draft.' }),
-}).meta({
-  id: 'ImportVersionBody',
-  description:
-    'The history of a version of another project. With `mergedAt` the draft becomes live, otherwise it stays a draft.',
-  example:
-    "{ title: 'Friendlier tone', authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z', mergedAt: '2026-01-03T08:30:00.000Z' }",
-})
 
 export const CreateVersionBody = nullsAbsent(
   z
@@ -360,7 +340,8 @@ export const versionRoutes = {
     summary: 'Import the history of a version',
     description:
       'Gives a draft the uuid, the names and the times of a version of another installation. With `mergedAt`, its ' +
-      'prompts also become live under the next number, without being compiled. 409 if the uuid is in use.',
+      'prompts also become live under the next number, without being compiled. `revisions` repeats the forced edits of a ' +
+      'published version. 409 if the uuid is in use.',
     pathParams: VersionParams,
     body: ImportVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),

@@ -10,6 +10,8 @@ export const LIMITS = {
   toolNames: 128,
   toolNameLength: 128,
   changes: 1_000,
+  /** Each takes several statements in one transaction. */
+  importedRevisions: 100,
   merges: 20,
   rateLimit: 100_000,
   metadataBytes: 16_384,

@@ -715,7 +715,7 @@ export interface ImagePart {
 
 /**
  * The history of a version of another project. With `mergedAt` the draft becomes live, otherwise it stays a
- * draft.
+ * draft. `revisions` repeats the forced edits of a published version.
  * @example { title: 'Friendlier tone', authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z', mergedAt: '2026-01-03T08:30:00.000Z' }
  */
 export interface ImportVersionBody {
@@ -729,6 +729,26 @@ export interface ImportVersionBody {
   createdAt: string
   /** If absent, the version stays a draft. */
   mergedAt?: string
+  /** The published version that this one changed. Default: what is live. */
+  baseVersionUuid?: string
+  /** The revision of `baseVersionUuid`, which may follow by a later import. Default: 0. */
+  baseRevision?: number
+  /**
+   * Forced edits, oldest first. Needs `mergedAt`. A published version accepts only these, and keeps its names,
+   * times and base. A text that the version already has makes no revision.
+   */
+  revisions?: ImportedRevision[]
+}
+
+/** A forced edit of a version of another project. */
+export interface ImportedRevision {
+  path: string
+  /** The text after the edit. A forced edit never deletes a prompt. */
+  prompt: string
+  authorName: string
+  authorEmail?: string
+  /** A UTC time with milliseconds. */
+  createdAt: string
 }
 
 /** The pricing plan of an API key sets its requests per second: 10, 166, 500, or the key's own `limit`. */

@@ -159,7 +159,8 @@ export class Versions {
 
   /**
    * Gives a draft the history of a version of another installation. With `mergedAt`, the draft also becomes live,
-   * without being compiled. Needs the key scope `admin`. Rejects with ConflictError if the uuid is in use.
+   * without being compiled; `revisions` repeats its forced edits. Needs the key scope `admin`. Rejects with
+   * ConflictError if the uuid is in use.
    *
    * @example
    * const source = new Stet({ baseUrl: 'https://old.example.com', apiKey: process.env['OLD_STET_API_KEY'] })

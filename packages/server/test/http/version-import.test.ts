@@ -76,6 +76,68 @@ describe('the import of a version', () => {
     expect(await textsOf(project.live)).toEqual({ kept: 'kept', edited: 'one' })
   })
 
+  it('repeats forced edits of a published version, with their authors and times', async () => {
+    const [first, second] = [history(), history()]
+    const draft = await project.newDraft()
+    await push(draft, 'two')
+    await api('POST', `${draft}/import`, { body: first })
+    await api('POST', `${await project.newDraft()}/import`, { body: second })
+    const edit = (path: string, prompt: string, day: number) => ({
+      ...{ path, prompt, authorName: `Author ${day}`, createdAt: `2024-03-0${day}T00:00:00.000Z` },
+    })
+    const revisions = [edit('edited', 'three', 1), edit('new', 'new', 2), edit('edited', 'two', 3)]
+    const ofFirst = `/projects/${project.id}/versions/${first.uuid}`
+    const imported = await api('POST', `${ofFirst}/import`, { body: { ...first, title: 'Ignored', revisions } })
+    expect(imported.status, imported.text).toBe(200)
+    const { forcedEdits, ...version } = Version.parse(imported.body)
+    expect(version).toMatchObject({ title: 'Second', version: 2, revision: 3, isLive: false })
+    expect(
+      forcedEdits.map(({ revision, path, author, createdAt }) => [revision, path, author.name, createdAt]),
+    ).toEqual(revisions.map(({ path, authorName, createdAt }, index) => [index + 1, path, authorName, createdAt]))
+    expect((await api('GET', ofFirst)).body).toEqual(imported.body)
+    const was = { kept: 'kept', edited: 'two' }
+    const states = [was, { ...was, edited: 'three' }, { ...was, edited: 'three', new: 'new' }, { ...was, new: 'new' }]
+    for (const [revision, texts] of states.entries())
+      expect(await textsOf(`${ofFirst}@${revision}`), `revision ${revision}`).toEqual(texts)
+    expect(await textsOf(project.live)).toEqual(was)
+
+    const body = { ...second, revisions: [edit('edited', 'live', 4), edit('edited', 'live', 5)] }
+    expect((await api('POST', `${project.live}/import`, { body })).body).toMatchObject({ revision: 1 })
+    expect(await textsOf(project.live)).toEqual({ ...was, edited: 'live' })
+    const { items } = (await api('GET', `/projects/${project.id}/environments/live/releases`)).body as {
+      items?: { kind: string }[]
+    }
+    expect(items?.map(({ kind }) => kind)).toEqual(['edit', 'publish', 'publish', 'publish'])
+  })
+
+  it('records the given base, and refuses one that is not a published version of the project', async () => {
+    const draft = await project.newDraft()
+    const live = (await api('GET', project.live)).body
+    const other = await createTestProject(api, { a: 'a' })
+    const foreign = (await api('GET', other.live)).body['uuid']
+    const unpublished = (await api('GET', draft)).body['uuid']
+    for (const baseVersionUuid of [foreign, unpublished, randomUUID()]) {
+      const refused = await api('POST', `${draft}/import`, { body: { ...history(), baseVersionUuid } })
+      expect(refusalOf(refused)).toEqual({ status: 404, reason: 'unknown-version' })
+    }
+    await api('POST', `${await project.newDraft()}/import`, { body: history() })
+    const based = { ...history(), baseVersionUuid: live['uuid'], baseRevision: 3 }
+    const imported = await api('POST', `${draft}/import`, { body: based })
+    expect(imported.body).toMatchObject({ version: 3, baseVersionUuid: live['uuid'], baseRevision: 3 })
+  })
+
+  it('writes no part of refused revisions, and takes none for a draft', async () => {
+    const { authorName, createdAt, ...rest } = history()
+    const edit = { path: 'edited', prompt: 'x', authorName, createdAt }
+    const body = { ...rest, authorName, createdAt, revisions: [edit, { ...edit, path: 'no spaces' }] }
+    expect(refusalOf(await api('POST', `${project.live}/import`, { body }))).toMatchObject({ reason: 'invalid-path' })
+    const { mergedAt: _, ...unpublished } = body
+    expect((await api('POST', `${await project.newDraft()}/import`, { body: unpublished })).status).toBe(400)
+    const many = { ...body, revisions: Array.from({ length: 101 }, () => edit) }
+    expect((await api('POST', `${project.live}/import`, { body: many })).status).toBe(400)
+    expect((await api('GET', project.live)).body).toMatchObject({ revision: 0, forcedEdits: [] })
+  })
+
   it('refuses a used uuid of any tenant, in any letter case', async () => {
     const body = history()
     await api('POST', `${await project.newDraft()}/import`, { body })

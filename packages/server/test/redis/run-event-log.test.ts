@@ -5,6 +5,7 @@ import type { RunLogReader, RunLogWriter } from '../../src/features/runs/ports.t
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { describeRunEventLog } from '../ports/run-event-log.contract.ts'
 import { faultProxy } from '../support/fault-proxy.ts'
+import { startHeardTime } from '../support/heard-time.ts'
 import {
   activeRun,
   idsIn,
@@ -204,6 +205,109 @@ it('writes a stream again that has lost batches', async () => {
   await expect.poll(() => late.take(10).at(-1)?.id).toBe(4)
   for (const reader of [early, late]) reader.release()
   writer.close()
+})
+
+const message = (size: number) => JSON.stringify({ role: 'user', text: 'm'.repeat(size) })
+
+it('a reader goes on when a lost stream is written again with other ends of batches', async () => {
+  const { runUuid, open } = openRun()
+  const writer = open()
+  const reader = follow(runUuid, 0)
+  const ids: number[] = []
+  writer.append([message(500)], [])
+  // More than one batch, so that the message below moves the ends of the batches.
+  for (const id of range(1, 5)) writer.append([], [providerEntry(id, 'y'.repeat(10_000))])
+  await expect.poll(() => ids.push(...reader.take(100).map(({ id }) => id)) && ids).toEqual(range(1, 5))
+  await owner.connections.events.unlink(`${bench.prefix}:events:${runUuid}`)
+  // The first event after the loss makes the owner notice it; the second one, the gap that the reader has found.
+  let last = 6
+  writer.append([message(10)], [providerEntry(last)])
+  const takeAndAppend = () => {
+    ids.push(...reader.take(100).map(({ id }) => id))
+    if (ids.length < last || last === 8) return ids
+    last += 1
+    writer.append([], [providerEntry(last)])
+    return ids
+  }
+  await expect.poll(takeAndAppend).toEqual(range(1, 8))
+  reader.release()
+  writer.close()
+})
+
+it('a batch whose answer was lost is sent again unchanged, although the log has grown', async () => {
+  const { runUuid, open } = openRun()
+  const writer = open()
+  const reader = follow(runUuid, 0)
+  const ids: number[] = []
+  writer.append([message(100)], [providerEntry(1)])
+  await expect.poll(() => ids.push(...reader.take(100).map(({ id }) => id)) && ids).toEqual([1])
+  const { events } = owner.connections
+  const multi = events.multi.bind(events)
+  let lost = 0
+  events.multi = ((options: { pipeline: true }) => {
+    const commands = multi(options)
+    const exec = commands.exec.bind(commands)
+    commands.exec = async () => {
+      await exec()
+      events.multi = multi as typeof events.multi
+      lost += 1
+      // The larger message would come first, in a batch with a smaller id.
+      writer.append([message(40_000)], [providerEntry(3)])
+      throw new Error('The answer is lost')
+    }
+    return commands
+  }) as typeof events.multi
+  writer.append([], [providerEntry(2)])
+  await expect.poll(() => ids.push(...reader.take(100).map(({ id }) => id)) && ids).toEqual([1, 2, 3])
+  expect(lost).toBe(1)
+  expect(reader.messages).toHaveLength(2)
+  reader.release()
+  writer.close()
+})
+
+it('a reader that was behind when the end was announced finds it at once', async () => {
+  const times = { ...shortTimes, watchMs: 600_000, longestWatchMs: 600_000 }
+  const both = await logServers({ urls: [redisUrl, redisUrl], times })
+  const [here, there] = both.servers as [LogServer, LogServer]
+  const runUuid = randomUUID()
+  const stored = activeRun()
+  const writer = here.log.open(runUuid, () => {})
+  const reader = follow(runUuid, 0, stored, there)
+  writer.append([], [providerEntry(1)])
+  await reader.changed()
+  const heard = new Promise<void>((resolve) => {
+    there.channel.listen(`${both.prefix}:events:${runUuid}`, {
+      onMessage: (notice) => notice === 'ended' && resolve(),
+      onListening() {},
+    })
+  })
+  await end(writer, 2, stored)
+  await heard
+  expect(idsIn(await readAll(reader))).toEqual([1, 2])
+  await both.close()
+})
+
+it('readers on other servers count while Redis is away', async () => {
+  const proxy = await faultProxy(Number(new URL(redisUrl).port))
+  onTestFinished(() => proxy.close())
+  const url = `redis://127.0.0.1:${proxy.port}`
+  const both = await logServers({ urls: [url, url], times: { ...shortTimes, signalMs: 100, unheardMs: 300 } })
+  const [here, there] = both.servers as [LogServer, LogServer]
+  const runUuid = randomUUID()
+  const counts: number[] = []
+  const writer = here.log.open(runUuid, (count) => counts.push(count))
+  const reader = follow(runUuid, 0, activeRun(), there)
+  await expect.poll(() => counts).toEqual([1])
+  await proxy.cut()
+  const away = startHeardTime()
+  await expect.poll(() => away.passedMs()).toBeGreaterThan(1_500)
+  away.stop()
+  expect(counts).toEqual([1])
+  await proxy.restore()
+  reader.release()
+  await expect.poll(() => counts.at(-1)).toBe(0)
+  writer.close()
+  await both.close()
 })
 
 it('resolves a waiting reader when it is released', async () => {

@@ -14,8 +14,9 @@ const runsOfEachKind = count(10, 500)
 const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
 // Six kinds of requests: 12,000 keys in all before a release.
 const keysOfEachKind = count(5, 2_000)
-// Publications of one project follow one another.
+// Publications of one project follow one another, and so do rollbacks.
 const publications = count(20, 200)
+const rollbacks = count(10, 50)
 
 let served: ServedProject
 beforeAll(async () => {
@@ -290,6 +291,38 @@ async function publishedProject(api: Api) {
   return { requests, acknowledged, expectWhole }
 }
 
+/** A project with rollbacks that each make the texts before a forced edit a new version, and live. */
+async function rolledBackProject(api: Api) {
+  const { id, live } = await createTestProject(api, { first: '0', second: '0' })
+  const [environment, versions] = [`/projects/${id}/environments/live`, `/projects/${id}/versions`]
+  const { body: version } = await api('GET', live)
+  for (const path of ['first', 'second']) {
+    const edit = { path, prompt: 'edited', force: true }
+    expect((await api('POST', `${live}/documents/create-or-update`, { body: edit })).status).toBe(200)
+  }
+  const requests = Array.from({ length: rollbacks }, (_, place) => ({
+    ...{ name: `rollback-${place}`, path: `${environment}/rollback` },
+    body: { to: `${String(version['uuid'])}@0`, reason: `rollback-${place}` },
+  }))
+  const acknowledged = (answers: ReadonlyMap<string, ApiAnswer>): string[] =>
+    requests.map(({ name }) => name).filter((name) => answers.get(name)?.status === 200)
+  /** Expects that pointer, texts, versions and releases agree. Returns the reasons of the releases. */
+  const expectWhole = async (answers: ReadonlyMap<string, ApiAnswer>): Promise<string[]> => {
+    const { body } = await api('GET', `${environment}/releases?limit=100`)
+    const releases = body['items'] as { kind: string; reason: string; version: { uuid: string } }[]
+    const made = releases.filter(({ kind }) => kind === 'rollback')
+    expect((await api('GET', live)).body['uuid']).toBe(releases[0]?.version.uuid)
+    const merged = (await api('GET', `${versions}?status=merged`)).body as unknown as { uuid: string }[]
+    expect(merged.map(({ uuid }) => uuid)).toEqual([...made.map((each) => each.version.uuid), version['uuid']])
+    const texts = (await api('GET', `${live}/documents`)).body as unknown as { content: string }[]
+    expect(texts.map(({ content }) => content)).toEqual(made.length > 0 ? ['0', '0'] : ['edited', 'edited'])
+    const reasons = made.map(({ reason }) => reason)
+    expect(reasons).toEqual(expect.arrayContaining(acknowledged(answers)))
+    return reasons
+  }
+  return { requests, acknowledged, expectWhole }
+}
+
 // Some requests are killed before they are stored, some during their work, some between commit and response.
 it(
   "promise 15: after kill -9 between request and response, a repeated request returns the first request's work",
@@ -299,9 +332,11 @@ it(
     const names = (kind: string) => Array.from({ length: keysOfEachKind }, (_, place) => `${kind}-${place}.`)
     const draft = await project.newDraft()
     const released = await publishedProject(api)
+    const rolledBack = await rolledBackProject(api)
     const bodies = { json: {}, stream: { stream: true }, background: { background: true } }
     const requests = [
       ...released.requests,
+      ...rolledBack.requests,
       ...Object.entries(bodies).flatMap(([kind, body]) =>
         names(kind).map((name) => ({
           name,
@@ -334,6 +369,7 @@ it(
 
     await served.start()
     await released.expectWhole(answers)
+    await rolledBack.expectWhole(answers)
     const uuids = new Map<string, unknown>()
     for (const request of requests) {
       const earlier = answers.get(request.name)
@@ -351,8 +387,8 @@ it(
       if ('uuid' in again.body) uuids.set(request.name, again.body['uuid'])
     }
     // Each repeated request published once, so all publications are live.
-    const published = await released.expectWhole(answers)
-    expect(published.sort()).toEqual(released.requests.map(({ name }) => name).sort())
+    for (const each of [released, rolledBack])
+      expect((await each.expectWhole(answers)).sort()).toEqual(each.requests.map(({ name }) => name).sort())
     for (const name of names('background')) await api('POST', `/conversations/${String(uuids.get(name))}/attach`)
 
     for (const name of [...names('json'), ...names('stream'), ...names('background')]) {

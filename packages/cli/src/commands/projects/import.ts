@@ -20,7 +20,8 @@ interface ImportProjectInput {
 }
 
 export const command = defineCommand({
-  summary: 'Creates a project from an archive of "stet projects export", with its history. Needs an admin key.',
+  summary:
+    'Creates a project from an archive of "stet projects export", with its history, not its releases. Needs an admin key.',
   examples: [
     `stet projects import support${archiveEnding}`,
     `stet projects import support${archiveEnding} --name "Support copy" --new-uuids`,

@@ -3,7 +3,7 @@ import { findVersion } from '../../sync/version-ref.ts'
 import { countLines, formatCount } from '../../ui/diff.ts'
 
 export const command = defineCommand({
-  summary: 'Shows a version and its changes: a draft compared with live, a published version with the one before it.',
+  summary: 'Shows a version and its changes: a draft compared with live, a published one with what was live before.',
   examples: ['stet versions show live', 'stet versions show 0b9c7b7e --json'],
   args: [{ name: 'version', summary: 'a uuid, its first 8 digits, or live', isRequired: true }],
   parse: ({ args }) => ({ ref: args[0] ?? 'live' }),
@@ -11,7 +11,9 @@ export const command = defineCommand({
     await ctx.projectId()
     const client = await ctx.client()
     const version = await findVersion(client, ref)
-    const { changes } = await client.versions.diff(version.uuid)
+    const { uuid, baseVersionUuid, baseRevision } = version
+    const base = baseVersionUuid === null ? {} : { base: `${baseVersionUuid}@${baseRevision}` }
+    const { changes } = await client.versions.diff(uuid, base)
     return { version, changes }
   },
   async print({ version, changes }, { io }) {

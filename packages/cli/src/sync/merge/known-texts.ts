@@ -28,7 +28,11 @@ export class KnownTexts {
   /** The empty hash means no text. */
   async find(path: string, hash: string): Promise<string | undefined> {
     if (hash === '') return undefined
-    return (await this.#findInGit(path, hash)) ?? (await recallText(hash, this.#io)) ?? this.#findOnServer(path, hash)
+    return (await this.findHere(path, hash)) ?? this.#findOnServer(path, hash)
+  }
+
+  async findHere(path: string, hash: string): Promise<string | undefined> {
+    return (await this.#findInGit(path, hash)) ?? recallText(hash, this.#io)
   }
 
   async #findInGit(path: string, hash: string): Promise<string | undefined> {

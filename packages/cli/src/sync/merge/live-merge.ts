@@ -28,13 +28,11 @@ export async function findLiveConflicts({ client, version, compared }: Workspace
   const { changes } = await client.versions.diff(version.uuid)
   return changes
     .filter(({ conflict }) => conflict)
-    .map(({ path, before, after }) => ({
-      path,
-      draftText: after?.content,
-      liveText: before?.content,
-      liveHash: before?.contentHash ?? '',
-      isMerged: compared.find((one) => one.path === path)?.mergedLive === (before?.contentHash ?? ''),
-    }))
+    .map(({ path, before, after }) => {
+      const { content: liveText, contentHash: liveHash = '' } = before ?? {}
+      const isMerged = compared.find((one) => one.path === path)?.mergedLive === liveHash
+      return { path, draftText: after?.content, liveText, liveHash, isMerged }
+    })
 }
 
 /**
@@ -54,13 +52,9 @@ export async function mergeLive(
     const entry = entries[conflict.path]
     const decided = await decide(conflict, one, entry, options.preference, merger)
     const place = one ?? { path: conflict.path, localFile: undefined }
-    const problem = decided.isWritten ? await problemOfWrite(workspace.promptsDir, place) : undefined
-    if (problem !== undefined) {
-      outcomes.push({
-        action: 'merge-blocked',
-        path: conflict.path,
-        reason: `its file cannot be written: it ${problem}`,
-      })
+    const problem = decided.isWritten && (await problemOfWrite(workspace.promptsDir, place))
+    if (problem) {
+      outcomes.push(blocked(conflict.path, `its file cannot be written: it ${problem}`))
       continue
     }
     outcomes.push(decided.outcome)
@@ -80,9 +74,11 @@ function entryAfter(
   const { mine, base, ...kept } = entry ?? {}
   if (text === draftText || draftText === undefined) return { ...kept, merged: liveHash }
   const earlier = mine === undefined ? kept.hash : base
-  const notes = { mine: mine ?? hashText(draftText), ...(earlier !== undefined && { base: earlier }) }
-  return { ...kept, ...notes, merged: liveHash }
+  const former = earlier === undefined ? {} : { base: earlier }
+  return { ...kept, mine: mine ?? hashText(draftText), ...former, merged: liveHash }
 }
+
+const blocked = (path: string, reason: string): MergeOutcome => ({ action: 'merge-blocked', path, reason })
 
 /** If `isWritten`, the file gets `text`, or is deleted if `text` is undefined. */
 interface Decision {
@@ -107,15 +103,12 @@ async function decide(
     const isWritten = one?.hasMarkers === true && one.mergedLive !== undefined
     return { outcome: { action: 'merge-ours', path }, isWritten, text: draftText }
   }
-  const blocked = (reason: string): Decision => ({
-    outcome: { action: 'merge-blocked', path, reason },
-    isWritten: false,
-  })
+  const undecided = (reason: string): Decision => ({ outcome: blocked(path, reason), isWritten: false })
   if (one?.state.startsWith('local-') && one.mergedLive === undefined) {
-    return blocked('live changed it too: run stet push, then stet pull to merge both')
+    return undecided('live changed it too: run stet push, then stet pull to merge both')
   }
   if (liveText === undefined) {
-    return blocked(`live deleted it: stet pull ${path} --ours keeps the prompt, --theirs deletes it`)
+    return undecided(`live deleted it: stet pull ${path} --ours keeps the prompt, --theirs deletes it`)
   }
   if (mine === undefined) return { outcome: { action: 'merge-restore', path }, isWritten: true, text: liveText }
   const hash = one?.mergedLive ?? entry?.live

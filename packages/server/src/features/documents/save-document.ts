@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
 import { addRelease } from '../projects/release.ts'
@@ -9,7 +10,7 @@ import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
 import { assertCurrent, type CurrentWrites, mergedTexts, writeMerged } from './merge/write-merged.ts'
 import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
-import type { Slot } from './ports.ts'
+import type { MergedText, Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
 import { documentNotFound, findPrompt } from './read-document.ts'
 import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
@@ -142,39 +143,58 @@ async function readBack({ stores }: ProjectWriter, workspaceId: number, version:
 async function forceText(
   writer: ProjectWriter,
   input: CreateOrUpdateInput,
-  version: Version & { number: number },
+  version: MergedVersion,
   path: string,
 ): Promise<DocumentText> {
   if (!input.force) throw refuse('merged-without-force')
-  const { workspaceId, author, apiKeyId, scopes } = input.caller
+  const { workspaceId, apiKeyId, scopes } = input.caller
   if (!scopes.includes('publish') && !scopes.includes('admin')) {
     throw refuse('missing-publish-scope', { required: 'publish' })
   }
   if (input.liveHash !== undefined) throw refuse('live-hash-of-merged')
-  const { documents } = writer.stores
-  const old = await documents.findMergedOptional(workspaceId, version, version.number, path)
+  const old = await writer.stores.documents.findMergedOptional(workspaceId, version, version.number, path)
   const oldHash = old?.contentHash ?? null
   assertPreconditions(path, { shown: oldHash, live: null }, input)
   const text = newText(writer, input, path)
-  if (oldHash === text.contentHash) return readBack(writer, workspaceId, version, path)
-  const head = await writer.stores.versions.findHeadOptional(workspaceId, version.projectId)
-  await documents.replaceMerged(
-    workspaceId,
-    version,
-    editMerged(old, { ...version, isHead: head?.id === version.id }, text),
-  )
-  const { uuid: versionUuid } = version
-  const written = await readBack(writer, workspaceId, version, path)
+  if (oldHash !== text.contentHash) {
+    await editVersion(writer, { caller: input.caller, version, old, text })
+    await writer.touch(version)
+    const hashes = { oldHash, newHash: text.contentHash }
+    writer.audit('audit.force-edit', { workspaceId, versionUuid: version.uuid, path, ...hashes, by: apiKeyId })
+  }
+  return readBack(writer, workspaceId, version, path)
+}
+
+export type MergedVersion = Version & { number: number }
+
+interface EditVersionInput {
+  caller: Caller
+  version: MergedVersion
+  /** The text that the edit replaces. Null if the version has no such prompt. */
+  old: MergedText | null
+  text: NewText
+}
+
+/**
+ * Edits a merged version in place. The replaced text stays readable as a revision. If live serves the version, the edit
+ * is a release too. Returns the version at its new revision.
+ */
+export async function editVersion(
+  { stores, project, at }: ProjectWriter,
+  { caller, version, old, text }: EditVersionInput,
+): Promise<MergedVersion> {
+  const { workspaceId } = caller
+  const head = await stores.versions.findHeadOptional(workspaceId, project.id)
+  const replacement = editMerged(old, { ...version, isHead: head?.id === version.id }, text)
+  await stores.documents.replaceMerged(workspaceId, version, replacement)
   const edited = { ...version, revision: version.revision + 1 }
-  const { at, project } = writer
-  const edit = { revision: edited.revision, old, text: written, authorId: author.id, at }
-  await documents.recordForcedEdit(workspaceId, version, edit)
-  if (version.isLive)
-    await addRelease(writer.stores, { caller: input.caller, project, version: edited, kind: 'edit', at })
-  await writer.touch(version)
-  const hashes = { oldHash, newHash: text.contentHash }
-  writer.audit('audit.force-edit', { workspaceId, versionUuid, path, ...hashes, by: apiKeyId })
-  return written
+  const documentUuid = old?.documentUuid ?? text.documentUuid
+  await stores.documents.recordForcedEdit(workspaceId, version, {
+    ...{ revision: edited.revision, old, text: { ...text, documentUuid } },
+    ...{ authorId: text.by.id, at: text.at },
+  })
+  if (version.isLive) await addRelease(stores, { caller, project, version: edited, kind: 'edit', at })
+  return edited
 }
 
 function newText({ at }: ProjectWriter, { content, caller }: DocumentInput, path: string): NewText {

@@ -12,6 +12,8 @@ interface MergeInput {
   /** The slots that change live. */
   changes: readonly Pick<Slot, 'path'>[]
   publication: Omit<Publication, 'number' | 'base'>
+  /** The base that an import records. Default: what is live. */
+  base?: Publication['base'] | undefined
   reason?: string | undefined
 }
 
@@ -31,7 +33,11 @@ export async function mergeDraft({ stores, project, at }: ProjectWriter, input: 
   // The rows with an open end are those of the highest number, not of live.
   if (base && base.id !== head?.id) await stores.documents.copySet(workspaceId, base, number, paths)
   await stores.documents.publishDraft(workspaceId, draft, number, paths)
-  const published = await stores.versions.publish(workspaceId, project.id, draft.id, { ...publication, number, base })
+  const published = await stores.versions.publish(workspaceId, project.id, draft.id, {
+    ...publication,
+    number,
+    base: input.base ?? base,
+  })
   const version = { ...published, number }
   await addRelease(stores, { caller, project, version, kind: 'publish', at, reason })
   if (base?.id === head?.id) return { ...version, changeCount: changes.length }

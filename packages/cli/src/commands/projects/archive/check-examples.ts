@@ -4,7 +4,9 @@ import { Refused } from './project-archive.ts'
 
 /** Checks that each example belongs to a prompt and stays inside the server's limits. @throws Refused */
 export function checkExamples({ versions, examples }: Pick<ProjectArchive, 'versions' | 'examples'>): void {
-  const paths = new Set(versions.flatMap(({ changes }) => changes.map(({ path }) => path)))
+  const paths = new Set(
+    versions.flatMap(({ changes, revisions = [] }) => [...changes, ...revisions].map(({ path }) => path)),
+  )
   const prompts = new Map<string, { names: Set<string>; bytes: number }>()
   for (const { path, name, parameters, messages } of examples) {
     const shown = `the example ${JSON.stringify(name)} of ${JSON.stringify(path)}`

@@ -1,18 +1,23 @@
 import { isPromptPath } from '../../../sync/prompt-path.ts'
-import { type ArchivedVersion, applyChanges, type ProjectArchive, Refused } from './project-archive.ts'
+import { type ArchivedVersion, applyChanges, isDraft, liveOf, type ProjectArchive, Refused } from './project-archive.ts'
 
 /** Checks that the versions follow one another and use exactly the texts of the archive. @throws Refused */
-export function checkHistory({ versions, evaluations, texts }: ProjectArchive): void {
+export function checkHistory(archive: ProjectArchive): void {
+  const { versions, evaluations, texts } = archive
   const uuids = new Set<string>()
   const paths = new Set<string>()
   const used = new Set<string>()
-  let live = new Map<string, string>()
+  let state = new Map<string, string>()
+  const published = versions.filter((version) => !isDraft(version)).length
+  if (archive.live > published || (archive.live === 0 && published > 0))
+    throw new Refused(`it has no version ${archive.live}`)
+  const live = liveOf(archive)
   let last = 0
   for (const version of versions) {
     if (uuids.has(version.uuid)) throw new Refused(`two versions have the uuid ${version.uuid}`)
     uuids.add(version.uuid)
-    checkChanges(version, live)
-    for (const { path, hash } of version.changes) {
+    checkChanges(version, isDraft(version) ? live : state)
+    for (const { path, hash } of [...version.changes, ...(version.revisions ?? [])]) {
       paths.add(path)
       if (hash !== null) used.add(hash)
     }
@@ -20,8 +25,12 @@ export function checkHistory({ versions, evaluations, texts }: ProjectArchive): 
     if (version.number !== last + 1) throw new Refused(`version ${version.number} does not follow version ${last}`)
     if ((version.parent ?? 0) > last) throw new Refused(`version ${version.number} is older than its parent`)
     last = version.number
-    live = applyChanges(live, version.changes)
+    state = applyChanges(state, version.changes)
+    checkRevisions(version, state)
   }
+  for (const { number, base } of versions)
+    if (base && !(base.number < (number ?? 0) && base.revision <= (versions[base.number - 1]?.revisions?.length ?? -1)))
+      throw new Refused(`version ${number} has an unknown base`)
   checkParents(versions, last)
   for (const hash of used) if (!texts.has(hash)) throw new Refused(`the text ${hash.slice(0, 8)} is missing`)
   for (const hash of texts.keys())
@@ -38,14 +47,31 @@ function checkParents(versions: readonly ArchivedVersion[], last: number): void 
     throw new Refused('drafts must come after all versions and have an existing parent')
 }
 
-function checkChanges({ number, changes }: ArchivedVersion, live: ReadonlyMap<string, string>): void {
+function checkChanges({ number, changes, revisions }: ArchivedVersion, live: ReadonlyMap<string, string>): void {
   const place = number === null ? 'a draft' : `version ${number}`
+  if (number === null && revisions) throw new Refused(`${place} has revisions`)
   const seen = new Set<string>()
   for (const { path, status } of changes) {
-    if (!isPromptPath(path)) throw new Refused(`${place} has an invalid path: ${JSON.stringify(path)}`)
+    checkPath(place, path)
     if (seen.has(path)) throw new Refused(`${place} changes ${path} twice`)
     seen.add(path)
     if ((status === 'added') === live.has(path))
       throw new Refused(`${place} does not match the version before it: ${path} is ${status}`)
   }
+}
+
+function checkRevisions({ number, revisions = [] }: ArchivedVersion, published: ReadonlyMap<string, string>): void {
+  const state = new Map(published)
+  for (const [index, edit] of revisions.entries()) {
+    const { path, oldHash, hash } = edit
+    checkPath(`version ${number}`, path)
+    const old = state.get(path) ?? null
+    if (edit.revision !== index + 1 || old !== oldHash || old === hash)
+      throw new Refused(`a revision of version ${number} does not follow`)
+    state.set(path, hash)
+  }
+}
+
+function checkPath(place: string, path: string): void {
+  if (!isPromptPath(path)) throw new Refused(`${place} has an invalid path: ${JSON.stringify(path)}`)
 }

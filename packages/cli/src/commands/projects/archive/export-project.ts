@@ -4,6 +4,7 @@ import type {
   ArchivedChange,
   ArchivedEvaluation,
   ArchivedExample,
+  ArchivedRevision,
   ArchivedVersion,
   ProjectArchive,
 } from './project-archive.ts'
@@ -31,7 +32,7 @@ export async function exportProject(client: Stet, project: Project, onProgress: 
 }
 
 function stateOf(versions: readonly Version[]): string {
-  return versions.map(({ uuid, version, updatedAt }) => `${uuid} ${version} ${updatedAt}`).join('\n')
+  return versions.map(({ uuid, version, updatedAt, isLive }) => `${uuid} ${version} ${updatedAt} ${isLive}`).join('\n')
 }
 
 async function readProject(
@@ -41,27 +42,47 @@ async function readProject(
   onProgress: OnProgress,
 ): Promise<ExportedProject> {
   const numbers = new Map(listed.map(({ uuid, version }) => [uuid, version]))
+  const live = listed.find(({ isLive }) => isLive)?.version ?? 0
   const texts = new Map<string, string>()
   const pathOf = new Map<string, string>()
   const current = new Map<string, string>()
   const versions: ArchivedVersion[] = []
-  for (const version of inOrder(listed)) {
-    const { changes } = await client.versions.diff(version.uuid, { projectId })
+  /** Reads the changes of a version, or of one of its revisions. */
+  const diff = async ({ version: number }: Version, ref: string, base?: string): Promise<Diffed[]> => {
+    const { changes } = await client.versions.diff(ref, { projectId, ...(base !== undefined && { base }) })
     for (const { path, documentUuid, after } of changes) {
       pathOf.set(documentUuid, path)
-      // Live has a prompt until a merged version deletes it. A draft can only add others.
-      if (after && !(current.has(path) && version.version === null)) current.set(path, documentUuid)
-      else if (!after && version.version !== null) current.delete(path)
+      // Live has a prompt until a version up to it deletes it. A draft can only add others.
+      if (number !== null && number <= live && !after) current.delete(path)
+      if (after && (number === null ? !current.has(path) : number <= live)) current.set(path, documentUuid)
       if (after) texts.set(after.contentHash, after.content)
     }
-    const parent = numbers.get(version.parentCommitUuid ?? '') ?? null
-    versions.push(archivedVersion(version, parent, changes.map(archivedChange)))
+    return changes
+  }
+  let previous: string | undefined
+  for (const version of inOrder(listed)) {
+    const { uuid, version: number, forcedEdits, parentCommitUuid, baseVersionUuid, baseRevision } = version
+    const changes = number === null ? await diff(version, uuid) : await diff(version, `${uuid}@0`, previous)
+    if (number !== null) previous = `${uuid}@0`
+    const revisions: ArchivedRevision[] = []
+    for (const { revision, path, oldHash, newHash: hash, author, createdAt } of forcedEdits) {
+      await diff(version, `${uuid}@${revision}`, `${uuid}@${revision - 1}`)
+      const { name, email } = author
+      revisions.push({ revision, path, oldHash, hash, author: { name, email }, createdAt })
+    }
+    const base = { number: numbers.get(baseVersionUuid ?? '') ?? 0, revision: baseRevision ?? 0 }
+    const isPrevious = base.number === 0 || (base.number === Number(number) - 1 && base.revision === 0)
+    versions.push({
+      ...archivedVersion(version, numbers.get(parentCommitUuid ?? '') ?? null, changes.map(archivedChange)),
+      ...(!isPrevious && { base }),
+      ...(revisions.length > 0 && { revisions }),
+    })
     onProgress(versions.length, listed.length)
   }
   const evaluations = await client.evaluations.list({ projectId })
   const examples = await archivedExamples(client, projectId, current)
   const project = { name, defaultProvider, defaultModel, retentionDays }
-  return { project, versions, texts, examples, ...archivedEvaluations(evaluations.reverse(), pathOf) }
+  return { project, live, versions, texts, examples, ...archivedEvaluations(evaluations.reverse(), pathOf) }
 }
 
 function inOrder(versions: readonly Version[]): Version[] {

@@ -5,22 +5,28 @@ import type { ArchivedVersion } from './project-archive.ts'
 /** Finds the prompt at a path of the imported project. */
 export type FindDocument = (path: string) => Promise<string | null>
 
-/** Looks in the last version that changed the prompt, because live may no longer have it. Reads each version once. */
+/** Looks in live, then in the last version that changed the prompt, because live may not have it. Reads each version once. */
 export function documentFinder(
   { client, archive, target: { projectId }, signal }: ImportInput,
   made: ReadonlyMap<ArchivedVersion, Version>,
 ): FindDocument {
   const read = new Map<string, Promise<Map<string, string>>>()
   const documentsOf = async (uuid: string) => {
-    const { changes } = await client.versions.diff(uuid, { projectId, signal })
-    return new Map(changes.map(({ path, documentUuid }) => [path, documentUuid]))
+    const { items } = await client.versions.tree(uuid, { projectId, signal })
+    return new Map(items.map(({ path, documentUuid }) => [path, documentUuid]))
   }
   return async (path) => {
-    const archived = archive.versions.findLast(({ changes }) => changes.some((change) => change.path === path))
-    const version = archived && made.get(archived)
-    if (!version) return null
-    const documents = read.get(version.uuid) ?? documentsOf(version.uuid)
-    read.set(version.uuid, documents)
-    return (await documents).get(path) ?? null
+    const changed = archive.versions.findLast(({ changes, revisions = [] }) =>
+      [...changes, ...revisions].some((change) => change.path === path && change.hash !== null),
+    )
+    for (const archived of [archive.versions[archive.live - 1], changed]) {
+      const version = archived && made.get(archived)
+      if (!version) continue
+      const documents = read.get(version.uuid) ?? documentsOf(version.uuid)
+      read.set(version.uuid, documents)
+      const found = (await documents).get(path)
+      if (found !== undefined) return found
+    }
+    return null
   }
 }

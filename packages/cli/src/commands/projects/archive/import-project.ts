@@ -1,3 +1,4 @@
+import type { ImportVersionBody } from '@stet/contract/vocabulary'
 import type { Change, Version } from '@stet/sdk'
 import { CliError } from '../../../exit-code.ts'
 import { listPrompts } from '../../../sync/list-prompts.ts'
@@ -5,11 +6,20 @@ import { documentFinder } from './find-document.ts'
 import { type ImportedEvaluation, importEvaluations } from './import-evaluations.ts'
 import { importExamples } from './import-examples.ts'
 import { draftTitle, type ImportInput } from './import-target.ts'
-import { type ArchivedChange, type ArchivedVersion, isDraft, liveOf } from './project-archive.ts'
+import {
+  type ArchivedChange,
+  type ArchivedRevision,
+  type ArchivedVersion,
+  isDraft,
+  liveOf,
+  publishedAt,
+} from './project-archive.ts'
 
 /** Limits of one push: the server's maximum number of changes, and half of its default body limit. */
 const maxChanges = 1_000
 const maxPushBytes = 2 * 1024 * 1024
+/** The server's limit for one import. */
+const maxRevisions = 100
 
 export interface ImportedHistory {
   /** Versions imported by this call. */
@@ -20,11 +30,11 @@ export interface ImportedHistory {
 }
 
 /**
- * Replays the history: creates each draft when its parent is live, and makes the merged versions live in their order.
- * Continues after the versions that the target already has.
+ * Replays the history: creates each draft when its parent is live, makes the merged versions live in their order, then
+ * moves live back and repeats the forced edits. Continues after what the target already has.
  */
 export async function importHistory(input: ImportInput): Promise<ImportedHistory> {
-  const { archive, target, onProgress } = input
+  const { client, archive, target, signal, onProgress } = input
   const merged = archive.versions.filter((version) => !isDraft(version))
   const drafts = archive.versions.filter(isDraft)
   const made = new Map<ArchivedVersion, Version>()
@@ -36,18 +46,26 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
     }
     const next = merged[live]
     if (!next) break
-    await push(input, made.get(next), next.changes)
+    const isContinued = live > 0 && live === target.merged.length
+    await push(input, made.get(next), isContinued ? await changesOverLive(input, live + 1) : next.changes)
     made.set(next, await describe(input, next, made.get(next)))
     onProgress(live + 1, archive.versions.length)
-  }
-  for (const [index, draft] of drafts.entries()) {
-    await push(input, made.get(draft), draft.changes)
-    made.set(draft, await describe(input, draft, made.get(draft)))
-    onProgress(merged.length + index + 1, archive.versions.length)
   }
   for (const [index, version] of target.merged.entries()) {
     const own = merged[index]
     if (own) made.set(own, version)
+  }
+  const served = merged[archive.live - 1]
+  const isPublished = target.merged.length < merged.length
+  const nowLive = isPublished ? merged.length : target.merged.findIndex(({ isLive }) => isLive) + 1
+  // Before the edits: a rollback to an edited version makes a new one.
+  if (served && archive.live !== nowLive)
+    await client.environments.rollback('live', { projectId: target.projectId, signal, to: target.uuidOf(served) })
+  for (const version of merged) await replay(input, version, made.get(version))
+  for (const [index, draft] of drafts.entries()) {
+    await push(input, made.get(draft), draft.changes)
+    made.set(draft, await describe(input, draft, made.get(draft)))
+    onProgress(merged.length + index + 1, archive.versions.length)
   }
   await verify(input, made)
   const findDocument = documentFinder(input, made)
@@ -81,44 +99,87 @@ async function openDraft(input: ImportInput, version: ArchivedVersion): Promise<
 async function push(
   { client, archive: { texts }, target: { projectId }, signal }: ImportInput,
   draft: Version | undefined,
-  archived: readonly ArchivedChange[],
+  archived: readonly Pick<ArchivedChange, 'path' | 'status' | 'hash'>[],
 ): Promise<void> {
   if (!draft) throw new Error('A version has no draft')
-  let part: Change[] = []
+  const changes = archived.map(
+    ({ path, status, hash }): Change =>
+      hash === null ? { path, status } : { path, status, content: texts.get(hash) ?? '' },
+  )
+  for (const part of partsOf(changes, maxChanges)) await client.versions.push(draft.uuid, part, { projectId, signal })
+}
+
+/** The changes that make live the version `number` as it was published. Forced edits and rollbacks may have changed live. */
+async function changesOverLive(
+  { client, archive, target: { projectId } }: ImportInput,
+  number: number,
+): Promise<Pick<ArchivedChange, 'path' | 'status' | 'hash'>[]> {
+  const wanted = publishedAt(archive, number)
+  const live = new Map(
+    (await listPrompts(client, { projectId, versionUuid: 'live' })).map(({ path, contentHash }) => [path, contentHash]),
+  )
+  return [...new Set([...wanted.keys(), ...live.keys()])].flatMap((path) => {
+    const hash = wanted.get(path) ?? null
+    if (live.get(path) === (hash ?? undefined)) return []
+    return [{ path, hash, status: hash === null ? ('deleted' as const) : ('modified' as const) }]
+  })
+}
+
+function* partsOf<Item>(items: readonly Item[], most: number): Generator<Item[]> {
+  let part: Item[] = []
   let bytes = 0
-  const send = async () => {
-    if (part.length > 0) await client.versions.push(draft.uuid, part, { projectId, signal })
-    part = []
-    bytes = 0
-  }
-  for (const { path, status, hash } of archived) {
-    const change: Change = hash === null ? { path, status } : { path, status, content: texts.get(hash) ?? '' }
-    const size = Buffer.byteLength(JSON.stringify(change))
-    if (part.length === maxChanges || bytes + size > maxPushBytes) await send()
-    part.push(change)
+  for (const item of items) {
+    const size = Buffer.byteLength(JSON.stringify(item))
+    if (part.length === most || (part.length > 0 && bytes + size > maxPushBytes)) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(item)
     bytes += size
   }
-  await send()
+  if (part.length > 0) yield part
+}
+
+/** Repeats the forced edits that the imported version does not have yet. */
+async function replay(input: ImportInput, version: ArchivedVersion, there: Version | undefined): Promise<void> {
+  const { client, archive, target, signal } = input
+  const { projectId, uuidOf } = target
+  const all = version.revisions ?? []
+  const missing = all.slice(there?.revision).map(({ path, hash, author, createdAt }) => {
+    return { path, prompt: archive.texts.get(hash) ?? '', ...authorOf(author), createdAt }
+  })
+  const history = historyOf(input, version)
+  for (const revisions of partsOf(missing, maxRevisions))
+    there = await client.versions.import(uuidOf(version), { ...history, revisions }, { projectId, signal })
+  if (all.length > 0 && there?.revision !== all.length) throw differs([`version ${version.number}`])
 }
 
 /** Gives the draft the uuid and the history of the version. With `mergedAt`, it becomes live. */
-async function describe(
-  { client, target: { projectId, uuidOf }, signal }: ImportInput,
-  version: ArchivedVersion,
-  draft: Version | undefined,
-): Promise<Version> {
+async function describe(input: ImportInput, version: ArchivedVersion, draft: Version | undefined): Promise<Version> {
   if (!draft) throw new Error('A version has no draft')
-  const { title, description, author, createdAt, mergedAt } = version
-  const history = {
+  const { client, target, signal } = input
+  return client.versions.import(draft.uuid, historyOf(input, version), { projectId: target.projectId, signal })
+}
+
+function historyOf(
+  { archive, target: { uuidOf } }: ImportInput,
+  { base, title, description, author, createdAt, mergedAt, ...version }: ArchivedVersion,
+): ImportVersionBody {
+  const changed = base && archive.versions[base.number - 1]
+  return {
     uuid: uuidOf(version),
     title,
     ...(description !== null && { description }),
-    authorName: author.name,
-    ...(author.email !== '' && { authorEmail: author.email }),
+    ...authorOf(author),
     createdAt,
     ...(mergedAt !== null && { mergedAt }),
+    ...(changed && { baseVersionUuid: uuidOf(changed), baseRevision: base.revision }),
   }
-  return client.versions.import(draft.uuid, history, { projectId, signal })
+}
+
+function authorOf({ name, email }: ArchivedRevision['author']): { authorName: string; authorEmail?: string } {
+  return { authorName: name, ...(email !== '' && { authorEmail: email }) }
 }
 
 /** Lists the paths at which the archive and the draft differ. */
@@ -140,8 +201,7 @@ async function verify(input: ImportInput, made: ReadonlyMap<ArchivedVersion, Ver
   const { client, archive, target } = input
   const { projectId } = target
   const expected = liveOf(archive)
-  const isEmpty = archive.versions.every(isDraft)
-  const live = isEmpty ? [] : await listPrompts(client, { projectId, versionUuid: 'live' })
+  const live = archive.live === 0 ? [] : await listPrompts(client, { projectId, versionUuid: 'live' })
   const wrong = new Set(expected.keys())
   for (const { path, contentHash } of live) {
     if (expected.get(path) === contentHash) wrong.delete(path)
@@ -152,5 +212,9 @@ async function verify(input: ImportInput, made: ReadonlyMap<ArchivedVersion, Ver
     for (const { path } of await wrongIn(input, version, draft)) wrong.add(path)
   }
   if (wrong.size === 0) return
-  throw new CliError('unexpected', 'The imported prompts differ from the archive', { lines: [...wrong].slice(0, 10) })
+  throw differs([...wrong].slice(0, 10))
+}
+
+function differs(lines: string[]): CliError {
+  return new CliError('unexpected', 'The imported prompts differ from the archive', { lines })
 }

@@ -14,7 +14,7 @@ export interface ImportTarget {
   /** Versions of the archive that the project already has. */
   merged: readonly Version[]
   /** The version's uuid in this project. The same for each import of the archive, so that an import recognizes its own half. */
-  uuidOf(version: ArchivedVersion): string
+  uuidOf(version: Pick<ArchivedVersion, 'uuid'>): string
   /** Returns a draft that can become the version, at most once for each draft. `isOwn` if an import of the version has begun. */
   takeDraft(version: ArchivedVersion): { draft: Version; isOwn: boolean } | undefined
 }
@@ -77,17 +77,21 @@ async function continueIn(
   { id: projectId, name, createdAt }: Project,
   kind: Pick<ImportTarget, 'isNew' | 'unfinishedName'>,
 ): Promise<ImportTarget> {
-  const uuidOf = ({ uuid }: ArchivedVersion) => (keepsUuids ? uuid : newUuid(`${projectId} ${createdAt} ${uuid}`))
+  const uuidOf = ({ uuid }: Pick<ArchivedVersion, 'uuid'>) =>
+    keepsUuids ? uuid : newUuid(`${projectId} ${createdAt} ${uuid}`)
   const versions = await client.versions.list({ projectId, signal })
   const merged = versions.filter(({ version }) => version !== null).reverse()
-  const isPrefix = merged.every(({ uuid, version }, index) => {
+  const isPrefix = merged.every(({ uuid, version, forcedEdits }, index) => {
     const archived = archive.versions[index]
-    return archived !== undefined && uuidOf(archived) === uuid && archived.number === version
+    if (archived === undefined || uuidOf(archived) !== uuid || archived.number !== version) return false
+    return forcedEdits.every(({ newHash }, at) => newHash === archived.revisions?.[at]?.hash)
   })
-  if (!isPrefix) {
+  const next = merged[archive.live - 1]
+  // A rollback to a version that was edited meanwhile makes a new one.
+  if (!isPrefix || (next && !next.isLive && next.revision > 0)) {
     const hint =
       kind.unfinishedName === undefined ? 'import into a new project' : `run stet projects delete ${projectId}`
-    throw new CliError('conflict', `Project ${projectId} "${name}" has versions that are not in the archive`, { hint })
+    throw new CliError('conflict', `Project ${projectId} "${name}" has a history that is not in the archive`, { hint })
   }
   const numberOf = new Map(merged.map(({ uuid, version }) => [uuid, version]))
   const drafts = versions.filter(({ version }) => version === null)

@@ -4,9 +4,10 @@ import {
   type ArchivedEvaluation,
   type ArchivedExample,
   type ArchivedProject,
+  type ArchivedRevision,
   type ArchivedVersion,
   archiveFormat,
-  archiveVersion,
+  archiveVersions,
   Refused,
 } from './project-archive.ts'
 
@@ -18,13 +19,16 @@ const hashForm = /^[0-9a-f]{64}$/
 const statuses = ['added', 'modified', 'deleted'] as const
 const metrics = ['binary', 'rating'] as const
 
-export function readHeader(line: unknown): { project: ArchivedProject; counts: Record<Counted, number> } {
+export function readHeader(line: unknown): {
+  project: ArchivedProject
+  counts: Record<Counted, number>
+  live: number | undefined
+} {
   const header = fieldsOf(line)
   if (header['format'] !== archiveFormat) throw new Refused('it is a different kind of file')
-  if (header['version'] !== archiveVersion)
-    throw new Refused(
-      `it has format version ${String(header['version'])}, but this stet reads version ${archiveVersion}`,
-    )
+  const [first, latest] = archiveVersions
+  if (header['version'] !== first && header['version'] !== latest)
+    throw new Refused(`it has format version ${String(header['version'])}, but this stet reads version ${latest}`)
   const project = fieldsOf(header['project'])
   const counts = fieldsOf(header['counts'])
   return {
@@ -40,6 +44,7 @@ export function readHeader(line: unknown): { project: ArchivedProject; counts: R
       texts: whole(counts, 'texts'),
       examples: whole(counts, 'examples'),
     },
+    live: header['version'] === latest ? whole(header, 'live') : undefined,
   }
 }
 
@@ -47,9 +52,9 @@ type Counted = 'versions' | 'evaluations' | 'texts' | 'examples'
 
 export function readVersion(line: unknown): ArchivedVersion {
   const version = fieldsOf(fieldsOf(line)['version'])
-  const author = fieldsOf(version['author'])
-  const changes = version['changes']
-  if (!Array.isArray(changes)) throw new Refused('the changes of a version are not a list')
+  const { changes, base, revisions } = version
+  if (!Array.isArray(changes) || !(revisions === undefined || Array.isArray(revisions)))
+    throw new Refused('the changes of a version are not a list')
   const number = optional(version, 'number', whole)
   const mergedAt = optional(version, 'mergedAt', (fields, key) => formed(fields, key, timeForm))
   if ((number === null) !== (mergedAt === null))
@@ -60,20 +65,45 @@ export function readVersion(line: unknown): ArchivedVersion {
     title: text(version, 'title'),
     description: optional(version, 'description', text),
     parent: optional(version, 'parent', whole),
-    author: { name: text(author, 'name'), email: text(author, 'email') },
-    createdAt: formed(version, 'createdAt', timeForm),
+    ...readWriting(version),
     mergedAt,
     changes: changes.map(readChange),
+    ...(base !== undefined && { base: readBase(base) }),
+    ...(revisions && { revisions: revisions.map(readRevision) }),
+  }
+}
+
+function readBase(value: unknown): { number: number; revision: number } {
+  const base = fieldsOf(value)
+  return { number: whole(base, 'number'), revision: whole(base, 'revision') }
+}
+
+function readRevision(value: unknown): ArchivedRevision {
+  const revision = fieldsOf(value)
+  return {
+    revision: whole(revision, 'revision'),
+    path: text(revision, 'path'),
+    oldHash: optional(revision, 'oldHash', hash),
+    hash: hash(revision, 'hash'),
+    ...readWriting(revision),
+  }
+}
+
+function readWriting(fields: Fields): Pick<ArchivedRevision, 'author' | 'createdAt'> {
+  const author = fieldsOf(fields['author'])
+  return {
+    author: { name: text(author, 'name'), email: text(author, 'email') },
+    createdAt: formed(fields, 'createdAt', timeForm),
   }
 }
 
 function readChange(value: unknown): ArchivedChange {
   const change = fieldsOf(value)
   const status = oneOf(change, 'status', statuses)
-  const hash = optional(change, 'hash', (fields, key) => formed(fields, key, hashForm))
-  if ((status === 'deleted') !== (hash === null))
+  const after = optional(change, 'hash', hash)
+  if ((status === 'deleted') !== (after === null))
     throw new Refused('a change needs a hash, and a deletion must not have one')
-  return { path: text(change, 'path'), status, hash, conflict: change['conflict'] === true }
+  return { path: text(change, 'path'), status, hash: after, conflict: change['conflict'] === true }
 }
 
 export function readEvaluation(line: unknown): ArchivedEvaluation {
@@ -125,6 +155,10 @@ function formed(fields: Fields, key: string, form: RegExp): string {
   const value = text(fields, key)
   if (form.test(value)) return value
   throw new Refused(`"${key}" is malformed`)
+}
+
+function hash(fields: Fields, key: string): string {
+  return formed(fields, key, hashForm)
 }
 
 function whole(fields: Fields, key: string): number {

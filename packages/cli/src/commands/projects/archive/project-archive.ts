@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto'
 import type { Evaluation, Example } from '@stet/sdk'
 
 export const archiveFormat = 'stet-project'
-export const archiveVersion = 1
+/** The second one has what forced edits and rollbacks add, so that older importers refuse it instead of losing that. */
+export const archiveVersions = [1, 2] as const
 export const archiveEnding = '.stet.gz'
 
 export interface ProjectArchive {
@@ -19,6 +20,8 @@ export interface ProjectArchive {
   examples: readonly ArchivedExample[]
   /** Contents by hash. */
   texts: ReadonlyMap<string, string>
+  /** The number of the version that is live; 0 if none is. */
+  live: number
 }
 
 export interface ArchivedProject {
@@ -40,8 +43,25 @@ export interface ArchivedVersion {
   createdAt: string
   /** Null for a draft. */
   mergedAt: string | null
-  /** Relative to the previous version. For a draft, relative to the last merged version. Ordered by path. */
+  /**
+   * As published, relative to the previous version as published. For a draft, relative to what is live. Ordered by path.
+   */
   changes: readonly ArchivedChange[]
+  /** What the publication changed. Absent for a draft, and for the previous version as published. */
+  base?: { number: number; revision: number }
+  /** Forced edits, oldest first. Absent if there are none. */
+  revisions?: readonly ArchivedRevision[]
+}
+
+export interface ArchivedRevision {
+  /** Dense from 1. */
+  revision: number
+  path: string
+  /** The hash of the replaced text. Null if the edit added the prompt. */
+  oldHash: string | null
+  hash: string
+  author: { name: string; email: string }
+  createdAt: string
 }
 
 export interface ArchivedChange {
@@ -67,8 +87,10 @@ export interface ArchivedExample extends Pick<Example, 'name' | 'parameters' | '
 export type ArchiveLine =
   | {
       format: typeof archiveFormat
-      version: typeof archiveVersion
+      version: (typeof archiveVersions)[number]
       project: ArchivedProject
+      /** From version 2 on. */
+      live?: number
       counts: { versions: number; evaluations: number; texts: number; examples: number }
     }
   | { text: { hash: string; content: string } }
@@ -85,7 +107,7 @@ export function sha256(bytes: string | Uint8Array): string {
 /** Returns the hash at each path after the change. */
 export function applyChanges(
   state: ReadonlyMap<string, string>,
-  changes: readonly ArchivedChange[],
+  changes: readonly Pick<ArchivedChange, 'path' | 'hash'>[],
 ): Map<string, string> {
   const next = new Map(state)
   for (const { path, hash } of changes) {
@@ -95,11 +117,19 @@ export function applyChanges(
   return next
 }
 
-/** Returns the hash at each path of the last merged version. */
-export function liveOf({ versions }: Pick<ProjectArchive, 'versions'>): Map<string, string> {
-  return versions
-    .filter(({ number }) => number !== null)
-    .reduce((state, { changes }) => applyChanges(state, changes), new Map<string, string>())
+type History = Pick<ProjectArchive, 'versions' | 'live'>
+
+/** Returns the hash at each path of a version as it was published. */
+export function publishedAt({ versions }: Pick<History, 'versions'>, number: number): Map<string, string> {
+  return applyChanges(
+    new Map(),
+    versions.slice(0, number).flatMap(({ changes }) => changes),
+  )
+}
+
+/** Returns the hash at each path of live. */
+export function liveOf(archive: History): Map<string, string> {
+  return applyChanges(publishedAt(archive, archive.live), archive.versions[archive.live - 1]?.revisions ?? [])
 }
 
 export function isDraft({ number }: ArchivedVersion): boolean {

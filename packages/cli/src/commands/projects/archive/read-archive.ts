@@ -13,12 +13,15 @@ import {
   type ArchivedVersion,
   archiveLimits,
   assertLineBytes,
+  isDraft,
   megabytesOf,
   type ProjectArchive,
   Refused,
   sha256,
   valuesIn,
 } from './project-archive.ts'
+
+const hint = 'make the archive again with stet projects export'
 
 /** Reads and verifies an archive. @throws CliError that says what is wrong with the file */
 export async function readArchive(file: string): Promise<ProjectArchive> {
@@ -29,9 +32,7 @@ export async function readArchive(file: string): Promise<ProjectArchive> {
     return archive
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    throw new CliError('invalid', `${file} is not a valid project archive: ${error.message}`, {
-      hint: 'make the archive again with stet projects export',
-    })
+    throw new CliError('invalid', `${file} is not a valid project archive: ${error.message}`, { hint })
   }
 }
 
@@ -71,7 +72,8 @@ async function parseArchive(lines: AsyncIterable<Buffer>): Promise<ProjectArchiv
   if (!hasHash(last, hash.digest('hex'), parse, refusal)) throw new Refused('its checksum does not match')
   if (refusal !== undefined) throw refusal
   assertCounts(header, contents)
-  return { project: header.project, ...contents }
+  const live = header.live ?? contents.versions.filter((version) => !isDraft(version)).length
+  return { project: header.project, live, ...contents }
 }
 
 /** @throws `refusal`, or Refused, if the line is not the end of an archive. */
@@ -175,9 +177,7 @@ async function* unpacked(file: string): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     if (error instanceof CliError || error instanceof Refused) throw error
-    throw new CliError('invalid', `${file} is truncated, damaged or not a project archive`, {
-      hint: 'make the archive again with stet projects export',
-    })
+    throw new CliError('invalid', `${file} is truncated, damaged or not a project archive`, { hint })
   }
 }
 

@@ -4,8 +4,8 @@ import {
   type ArchiveLine,
   archiveFormat,
   archiveLimits,
-  archiveVersion,
   assertLineBytes,
+  isDraft,
   megabytesOf,
   type ProjectArchive,
   Refused,
@@ -17,17 +17,22 @@ const osByte = 9
 const unknownOs = 255
 
 /** @throws CliError if the archive would be beyond the limits that an import has */
-export function packArchive({ project, versions, evaluations, examples, texts }: ProjectArchive): Buffer {
+export function packArchive({ project, versions, evaluations, examples, texts, live }: ProjectArchive): Buffer {
   const counts = {
     versions: versions.length,
     evaluations: evaluations.length,
     texts: texts.size,
     examples: examples.length,
   }
-  const lines: ArchiveLine[] = [{ format: archiveFormat, version: archiveVersion, project, counts }]
+  const isPlain =
+    versions.every(({ base, revisions }) => !base && !revisions) &&
+    live === versions.filter((version) => !isDraft(version)).length
+  const lines: ArchiveLine[] = [
+    { format: archiveFormat, version: isPlain ? 1 : 2, project, counts, ...(!isPlain && { live }) },
+  ]
   const written = new Set<string>()
   for (const version of versions) {
-    for (const { hash } of version.changes) {
+    for (const { hash } of [...version.changes, ...(version.revisions ?? [])]) {
       if (hash === null || written.has(hash)) continue
       written.add(hash)
       lines.push({ text: { hash, content: texts.get(hash) ?? '' } })

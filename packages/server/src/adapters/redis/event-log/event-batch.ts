@@ -1,6 +1,7 @@
 /**
  * The batches of a run's event log, as stored in the Redis Stream of the run. The id of a batch is the place after it, so a
- * cursor stays valid if the stream is lost and written again, and a batch that is sent twice is stored once.
+ * batch that is sent twice is stored once. A stream that was lost is written again with other batches, so that a reader that
+ * misses events begins anew; it knows the events that it has by their ids.
  */
 import type { LogEntry, RunLogWriter } from '../../../features/runs/ports.ts'
 

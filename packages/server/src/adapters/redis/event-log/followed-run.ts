@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { storedReader } from '../../../features/runs/events/stored-events.ts'
 import type { EventCodec, FindEnd, RunLogReader, StoredLog } from '../../../features/runs/ports.ts'
 import type { SignalChannel } from '../signal-channel.ts'
-import { readBatch, type StreamBatch } from './event-batch.ts'
+import { beforeStream, readBatch, type StreamBatch } from './event-batch.ts'
 import { RemoteReader } from './remote-reader.ts'
 
 export interface FollowTimes {
@@ -40,6 +40,7 @@ export class FollowedRun {
   /** The id of the stream's newest batch. Undefined if it may have a newer one than the last notice said. */
   #newest: string | undefined
   #isCallerAwaited = false
+  #isEndAnnounced = false
   #isEnded = false
   #hasNews = true
   #waitMs: number
@@ -98,7 +99,10 @@ export class FollowedRun {
     const [state, id] = notice.split(' ')
     this.#hasNews = true
     this.#isCallerAwaited = state === 'awaiting'
-    if (state === 'ended') return void this.#lookForEnd()
+    if (state === 'ended') {
+      this.#isEndAnnounced = true
+      return void this.#lookForEnd()
+    }
     this.#newest = id
     this.#catchUpAll()
   }
@@ -109,7 +113,8 @@ export class FollowedRun {
 
   /** Fetches further batches for a reader that has taken everything. */
   async #catchUp(reader: RemoteReader): Promise<void> {
-    if (this.#isEnded) return await this.#lookForEnd()
+    if (this.#isEnded || (this.#isEndAnnounced && reader.isWaiting())) await this.#lookForEnd()
+    if (this.#isEnded) return
     if (this.#options.kind === 'present' || this.#fetching.has(reader)) return
     this.#fetching.add(reader)
     try {
@@ -149,7 +154,9 @@ export class FollowedRun {
     if (from.messages <= known)
       for (const message of messages.slice(known - from.messages)) this.#messages.push(message)
     if (from.messages <= known && reader.accept(batch)) return true
-    // A Redis that failed over may have lost batches. The owner then writes the stream again, from its start.
+    // A Redis that failed over may have lost batches. The owner then writes the stream again, from its start, with other
+    // ends of batches: what the reader has missed may be in a batch before its cursor.
+    reader.cursor = beforeStream
     const { redis, key } = this.#options
     redis.unlink(key).catch(() => undefined)
     return false
@@ -182,6 +189,7 @@ export class FollowedRun {
     const [first] = this.#waiting()
     const find = first && this.#readers.get(first)
     const found = await find?.().catch(() => undefined)
+    if (found === 'active') this.#isEndAnnounced = false
     if (found === undefined || found === 'active') return
     this.#isEnded = true
     const log = found === 'deleted' ? noEvents : found

@@ -79,11 +79,23 @@ export class OwnedRun implements RunLogWriter {
   /** Called when a server signals that it has readers that wait for the end of the run. */
   notePresence(): void {
     this.#presence ??= this.#options.represent()
+    this.#waitForSignals()
+  }
+
+  #waitForSignals(): void {
     clearTimeout(this.#absence)
-    this.#absence = setTimeout(() => {
+    if (!this.#isStopped) this.#absence = setTimeout(() => void this.#endPresence(), this.#options.unheardMs).unref()
+  }
+
+  async #endPresence(): Promise<void> {
+    try {
+      await this.#options.redis.ping()
       this.#presence?.release()
       this.#presence = undefined
-    }, this.#options.unheardMs).unref()
+    } catch {
+      // Without Redis, no signal arrives, although the readers may still be there.
+      this.#waitForSignals()
+    }
   }
 
   /** Called when a server signals that it has readers of the events. */
@@ -106,15 +118,18 @@ export class OwnedRun implements RunLogWriter {
   async #publish(): Promise<void> {
     this.#isPublishing = true
     let retryMs = firstRetryMs
+    let batch: ReturnType<typeof nextBatch>
     for (;;) {
       // Lets the events of one turn of the event loop share a batch.
       await turn()
       if (!this.#isFollowed()) break
-      const batch = nextBatch(this, this.#place)
+      // A batch whose answer was lost is sent again unchanged: another one may have a smaller id.
+      batch ??= nextBatch(this, this.#place)
       if (!batch && !this.#isAsked) break
       this.#isAsked = false
       try {
         await this.#send(batch)
+        batch = undefined
         retryMs = firstRetryMs
       } catch {
         this.#isAsked = true
@@ -127,16 +142,17 @@ export class OwnedRun implements RunLogWriter {
 
   async #send(batch: ReturnType<typeof nextBatch>): Promise<void> {
     const { redis, key } = this.#options
-    const pipeline = redis.pipeline()
+    // A transaction, so that no stream is left without an end of its life.
+    const commands = redis.multi()
     if (batch) {
       // Only its first batch may create a stream. So a stream has no gaps, and one that was lost is noticed.
       const condition = this.#place === startOfLog ? [] : ['NOMKSTREAM']
-      pipeline.xadd(key, ...condition, batch.id, 'batch', batch.text)
+      commands.xadd(key, ...condition, batch.id, 'batch', batch.text)
     }
     const latestId = batch?.id ?? this.#latestId
-    pipeline.expire(key, streamSeconds)
-    pipeline.publish(key, `${this.#isCallerAwaited ? 'awaiting' : 'working'} ${latestId}`)
-    const replies = (await pipeline.exec()) ?? []
+    commands.expire(key, streamSeconds)
+    commands.publish(key, `${this.#isCallerAwaited ? 'awaiting' : 'working'} ${latestId}`)
+    const replies = (await commands.exec()) ?? []
     for (const [error] of replies) if (error && !isKnownId.test(error.message)) throw error
     const [, isKept] = replies.at(-2) ?? []
     this.#place = isKept === 0 ? startOfLog : (batch?.to ?? this.#place)

@@ -4,6 +4,10 @@ import { inDraft, inLive, type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
 
 const live = ({ id }: { id: number }) => ({ projectId: String(id), environment: 'live' })
+const importedEdit = (path: string) => {
+  const { title: _, ...edit } = importedVersion()
+  return { ...importedVersion(), mergedAt: edit.createdAt, revisions: [{ ...edit, path, prompt: 'x' }] }
+}
 const changed = { path: 'contested', status: 'modified', content: 'changed' }
 const mismatched = { path: 'hello', prompt: 'x', base: 'x', baseHash: 'other' }
 
@@ -87,6 +91,10 @@ export const promptCauses: Record<string, Scenario> = {
     const [one, two] = [await inDraft(world), await inDraft(world)]
     return to('versions.import', world, { ids: one, body: { ...importedVersion(), uuid: two.versionUuid } })
   },
+  'versions.import invalid-path': async (world) =>
+    to('versions.import', world, { ids: await inDraft(world), body: importedEdit('no spaces') }),
+  'versions.import path-too-long': async (world) =>
+    to('versions.import', world, { ids: await inDraft(world), body: importedEdit('x'.repeat(10_000)) }),
   'versions.push invalid-path': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, path: 'no spaces' }] } }),
   'versions.push path-too-long': async (world) =>
