@@ -123,14 +123,15 @@ export const baseText = {
   }),
 }
 
-/** A merge has no base without the hash. */
+/** Without the hash, a merge has no base, and a replacement would keep a base that its author has never seen. */
 export function requireBaseHash(
   context: z.core.$RefinementCtx,
   { baseHash }: { baseHash?: string },
+  option: 'merge' | 'replace' = 'merge',
   path: PropertyKey[] = [],
 ): void {
   if (baseHash !== undefined) return
-  context.addIssue({ code: 'custom', path: [...path, 'baseHash'], message: 'is required with `merge`' })
+  context.addIssue({ code: 'custom', path: [...path, 'baseHash'], message: `is required with \`${option}\`` })
 }
 
 /** Options of every request that makes an environment serve another version. */

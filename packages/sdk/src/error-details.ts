@@ -20,7 +20,7 @@ interface Conflicts {
 interface LiveConflicts {
   conflicts: (Omit<LiveConflict, keyof Merged> & Partial<Merged>)[]
 }
-type Merged = Pick<LiveConflict, 'merged' | 'regions' | 'baseUnknown'>
+type Merged = Pick<LiveConflict, 'merged' | 'regions' | 'baseUnknown' | 'skipped'>
 interface Parameters {
   missing: string[]
   invalid: { name: string; expected: string }[]

@@ -89,7 +89,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
     stet.versions.create('draft', {
       reuse: true,
       replace: true,
-      changes: [{ path: 'a', status: 'added', content: 'x' }],
+      changes: [{ path: 'a', status: 'added', content: 'x', baseHash: '' }],
       publish: { title: 't' },
     }),
   'versions.update': (stet) => stet.versions.update(U, { name: 'x', description: 'd' }),

@@ -164,13 +164,20 @@ it('names the lines of each conflict, and keeps CRLF in and around its markers',
   expect(await merge(crlf(base), crlf(mine), crlf(theirs))).toEqual({ text: crlf(expected), regions })
 })
 
-it('without a base every difference conflicts, except in line ends', async () => {
+it('without a base every difference conflicts, also in line ends', async () => {
   const mine = base.replace('two', '2')
   expect(await merge(undefined, mine, base)).toEqual({
     text: base.replace('two\n', conflict(['2'], ['two'])),
     regions: [{ line: 2, lines: 5 }],
   })
-  expect(await merge(undefined, base, base.trimEnd())).toEqual({ text: base, regions: [] })
+  // A different last line break or line end is a difference too.
+  for (const theirs of [base.trimEnd(), base.replaceAll('\n', '\r\n')]) {
+    const lines = base.trimEnd().split('\n')
+    expect(await merge(undefined, base, theirs)).toEqual({
+      text: conflict(lines, lines),
+      regions: [{ line: 1, lines: 2 * lines.length + 3 }],
+    })
+  }
 })
 
 it('a merge that does not compile although both sides do is a conflict', async () => {

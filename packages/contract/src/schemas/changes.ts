@@ -40,6 +40,17 @@ export const Change = nullsAbsent(
 
 export const Changes = z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' })
 
+/** `unchanged` writes nothing, so it needs no hash. */
+export function requireBaseHashes(
+  context: z.core.$RefinementCtx,
+  changes: z.output<typeof Changes>,
+  option: 'merge' | 'replace',
+): void {
+  for (const [index, change] of changes.entries()) {
+    if (change.status !== 'unchanged') requireBaseHash(context, change, option, ['changes', index])
+  }
+}
+
 export const PushChangesBody = nullsAbsent(
   z
     .object({
@@ -54,10 +65,7 @@ export const PushChangesBody = nullsAbsent(
         }),
     })
     .superRefine(({ changes, merge }, context) => {
-      if (!merge) return
-      for (const [index, change] of changes.entries()) {
-        if (change.status !== 'unchanged') requireBaseHash(context, change, ['changes', index])
-      }
+      if (merge) requireBaseHashes(context, changes, 'merge')
     }),
 ).meta({
   id: 'PushChangesBody',

@@ -64,12 +64,20 @@ export const LiveConflict = z
     }),
     liveHash: ContentHash.nullable().meta({ description: 'Null if live has deleted the prompt.' }),
     draftHash: ContentHash.nullable().meta({ description: 'Null if the draft deletes the prompt.' }),
-    merged: z.string().nullable().meta({
-      description: 'Both texts with conflict markers. Null over 64 KB, or if one side deleted the prompt.',
-    }),
+    merged: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Both texts with conflict markers. Null over 64 KB, after 4 MB of such texts in one response, or if one side deleted ' +
+          'the prompt.',
+      }),
     regions: z.array(MergeRegion).meta({ description: 'The conflicts in `merged`.' }),
     baseUnknown: z.literal(true).exactOptional().meta({
       description: 'The text with `baseHash` is no longer stored, so every difference is a conflict.',
+    }),
+    skipped: z.literal(true).exactOptional().meta({
+      description: 'Not merged, because one call writes at most 5 MB of merged text. Call `update` again.',
     }),
   })
   .meta({ id: 'LiveConflict', description: 'A prompt that the draft and live have changed in the same lines.' })

@@ -8,6 +8,7 @@ import {
   moveOptions,
   Name,
   nameText,
+  nullsAbsent,
   orRaw,
   Person,
   ProjectParams,
@@ -20,7 +21,7 @@ import {
 import { withErrors } from '../errors.ts'
 import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { Changes, PushChangesBody, PushResult } from './changes.ts'
+import { Changes, PushChangesBody, PushResult, requireBaseHashes } from './changes.ts'
 import { ReleaseCheck } from './environments.ts'
 import { ImportVersionBody } from './import-version.ts'
 import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
@@ -132,24 +133,30 @@ export const PublishVersionBody = absent({
   ...moveOptions,
 }).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
 
-export const CreateVersionBody = absent({
-  name: Name,
-  reuse: z.boolean().default(false).meta({
-    description: 'Takes the newest draft with exactly this name, and creates one only if there is none.',
-  }),
-  changes: Changes.exactOptional(),
-  replace: z
-    .boolean()
-    .default(false)
-    .meta({
-      description:
-        'Afterwards `changes` are the only changes of the draft. A `baseHash` is then the hash of the live text. 409 if ' +
-        "this would undo another author's change.",
+export const CreateVersionBody = nullsAbsent(
+  z
+    .object({
+      name: Name,
+      reuse: z.boolean().default(false).meta({
+        description: 'Takes the newest draft with exactly this name, and creates one only if there is none.',
+      }),
+      changes: Changes.exactOptional(),
+      replace: z
+        .boolean()
+        .default(false)
+        .meta({
+          description:
+            'Afterwards `changes` are the only changes of the draft. Each then requires `baseHash`, the hash of the live text. ' +
+            "409 if this would undo another author's change.",
+        }),
+      publish: PublishVersionBody.exactOptional().meta({
+        description: 'Publishes the draft too. Needs the key scope `publish`.',
+      }),
+    })
+    .superRefine(({ changes, replace }, context) => {
+      if (changes && replace) requireBaseHashes(context, changes, 'replace')
     }),
-  publish: PublishVersionBody.exactOptional().meta({
-    description: 'Publishes the draft too. Needs the key scope `publish`.',
-  }),
-}).meta({
+).meta({
   id: 'CreateVersionBody',
   description: 'The server does all of it or nothing.',
   example: "{ name: 'Friendlier tone' }",
@@ -268,7 +275,7 @@ export const versionRoutes = {
     summary: 'Delete a draft',
     description:
       'The draft is unknown from then on. Its conversations stay. You can restore it within 30 days. Returns the ' +
-      'deleted draft.',
+      'deleted draft, also if it was deleted before.',
     pathParams: VersionParams,
     responses: withErrors({ 200: Version }),
   },

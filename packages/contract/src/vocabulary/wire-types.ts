@@ -362,8 +362,8 @@ export interface CreateVersionBody {
   /** One entry per path. May be empty. */
   changes?: Change[]
   /**
-   * Afterwards `changes` are the only changes of the draft. A `baseHash` is then the hash of the live text. 409 if
-   * this would undo another author's change. Default: `false`.
+   * Afterwards `changes` are the only changes of the draft. Each then requires `baseHash`, the hash of the live
+   * text. 409 if this would undo another author's change. Default: `false`.
    */
   replace?: boolean
   /** Publishes the draft too. Needs the key scope `publish`. */
@@ -989,12 +989,17 @@ export interface LiveConflict {
   liveHash: string | null
   /** Null if the draft deletes the prompt. */
   draftHash: string | null
-  /** Both texts with conflict markers. Null over 64 KB, or if one side deleted the prompt. */
+  /**
+   * Both texts with conflict markers. Null over 64 KB, after 4 MB of such texts in one response, or if one side
+   * deleted the prompt.
+   */
   merged: string | null
   /** The conflicts in `merged`. */
   regions: MergeRegion[]
   /** The text with `baseHash` is no longer stored, so every difference is a conflict. */
   baseUnknown?: true
+  /** Not merged, because one call writes at most 5 MB of merged text. Call `update` again. */
+  skipped?: true
 }
 
 /** A compile issue with its prompt. `path` may name a referenced prompt. */

@@ -52,7 +52,8 @@ export class Versions {
    *
    * @example
    * const draft = await stet.versions.create('friendlier replies')
-   * const changes = [{ path: 'support/reply', status: 'modified' as const, content: text }]
+   * const { contentHash: baseHash } = await stet.prompts.get('support/reply')
+   * const changes = [{ path: 'support/reply', status: 'modified' as const, content: text, baseHash }]
    * await stet.versions.create('pull request 7', { reuse: true, replace: true, changes })
    */
   create(name: string, o: InProject & Omit<CreateVersionBody, 'name'> = {}): ApiPromise<Version> {

@@ -333,6 +333,7 @@ describe('DELETE of a draft', () => {
     const restorable = await bench.api('GET', `${versions}?deleted=true&status=draft`)
     expect(restorable.body).toMatchObject([{ uuid: kept.uuid }, { uuid: project.draftUuid, deletedAt: null }])
     expect(refusalOf(await bench.api('POST', `${gone.draft}/restore`))).toMatchObject({ reason: 'unknown-version' })
+    expect(refusalOf(await bench.api('DELETE', gone.draft))).toMatchObject({ reason: 'unknown-version' })
     bench.server.deps.deletions.work.wake()
     await expect.poll(() => sql('SELECT id FROM version WHERE id = $1', [gone.id])).toEqual([])
     expect(await sql('SELECT id FROM document WHERE version_id = $1', [gone.id])).toEqual([])

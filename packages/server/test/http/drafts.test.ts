@@ -60,7 +60,7 @@ describe('a deleted draft', () => {
     const deleted = Version.parse((await api('DELETE', draft)).body)
     expect(deleted).toMatchObject({ status: 'draft', changeCount: 1, deletedAt: expect.any(String) })
     for (const [method, path] of [
-      ...[['GET', ''] as const, ['PUT', ''] as const, ['DELETE', ''] as const],
+      ...[['GET', ''] as const, ['PUT', ''] as const],
       ...['/tree', '/diff', '/documents', '/documents/b'].map((path) => ['GET', path] as const),
       ['GET', `/diff?base=${deleted.uuid}`] as const,
     ]) {
@@ -76,6 +76,8 @@ describe('a deleted draft', () => {
     }
     expect(refusalOf(await api('POST', `${draft}/publish`))).toEqual({ status: 400, reason: 'not-a-draft' })
 
+    // A client repeats a deletion whose response was lost.
+    expect((await api('DELETE', draft)).body).toEqual(deleted)
     expect((await listed(project)).map(({ uuid }) => uuid)).toEqual([project.draftUuid])
     expect(await listed(project, '?deleted=true&status=draft')).toEqual([deleted])
     const restored = await api('POST', `${draft}/restore`)
@@ -129,47 +131,85 @@ describe('a draft is filled', () => {
   it('and its changes are replaced, with the uuids of the prompts that stay', async () => {
     const project = await createTestProject(api, { a: '1', b: '1' })
     const { contentHash } = (await api('GET', `${project.live}/documents/a`)).body
+    const isNew = { baseHash: '' }
     const first = await create(project, { changes: [added('a', '2', { baseHash: contentHash }), added('new', '2')] })
     const draft = `${versionsOf(project)}/${String(first.body['uuid'])}`
     expect(first.body).toMatchObject({ changeCount: 2 })
     const { uuid } = (await api('GET', `${draft}/documents/new`)).body
-    const changes = [added('a', '3', { baseHash: contentHash }), added('new', '3'), { path: 'b', status: 'deleted' }]
+    const gone = { path: 'b', status: 'deleted', baseHash: contentHash }
+    const changes = [added('a', '3', { baseHash: contentHash }), added('new', '3', isNew), gone]
     const push = { reuse: true, replace: true, changes }
     expect((await create(project, push)).body).toMatchObject({ uuid: first.body['uuid'], changeCount: 3 })
     expect(await texts(draft)).toEqual({ a: '3', new: '3' })
     expect((await api('GET', `${draft}/documents/new`)).body['uuid']).toBe(uuid)
-    const last = await create(project, { reuse: true, replace: true, changes: [added('new', '3')] })
+    const last = await create(project, { reuse: true, replace: true, changes: [added('new', '3', isNew)] })
     expect(last.body).toMatchObject({ changeCount: 1 })
     expect(await texts(draft)).toEqual({ a: '1', b: '1', new: '3' })
     const before = await read(draft)
-    expect((await create(project, { reuse: true, replace: true, changes: [added('new', '3')] })).body).toEqual(before)
+    expect((await create(project, { reuse: true, replace: true, changes: [added('new', '3', isNew)] })).body).toEqual(
+      before,
+    )
   })
 
-  it('on the live text that a baseHash names, and otherwise keeps the recorded base', async () => {
-    const project = await createTestProject(api, { a: '1', b: '1' })
-    const both = { changes: [added('a', 'mine'), added('b', 'mine')], reuse: true, replace: true }
-    const draft = `${versionsOf(project)}/${String((await create(project, both)).body['uuid'])}`
-    await create(project, { name: 'other', changes: [added('a', 'theirs'), added('b', 'theirs')], publish: {} })
-    const { contentHash } = (await api('GET', `${project.live}/documents/a`)).body
-    const stale = { ...both, changes: [added('a', 'mine', { baseHash: '0'.repeat(64) })] }
-    expect(refusalOf(await create(project, stale))).toEqual({ status: 409, reason: 'base-changed' })
-    await create(project, { ...both, changes: [added('a', 'mine', { baseHash: contentHash }), added('b', 'mine')] })
-    const refused = await api('POST', `${draft}/publish`)
-    expect(refused.body['details']).toMatchObject({ conflicts: [{ path: 'b' }] })
+  it('and replaced only on the live text that each change names', async () => {
+    const project = await createTestProject(api, { a: '1\n2\n3\n' })
+    const hashOfLive = async () => (await api('GET', `${project.live}/documents/a`)).body['contentHash']
+    const baseHash = await hashOfLive()
+    const replacing = (more: object) =>
+      create(project, { reuse: true, replace: true, changes: [added('a', 'mine\n2\n3\n', more)] })
+    const draft = `${versionsOf(project)}/${String((await replacing({ baseHash })).body['uuid'])}`
+    await create(project, { name: 'other', changes: [added('a', '1\n2\ntheirs\n')], publish: {} })
+    // The draft now has live's text as its base, so publishing would find no conflict.
+    expect((await api('POST', `${draft}/update`)).body['updated']).toMatchObject([{ path: 'a' }])
+    const blind = await replacing({})
+    expect(refusalOf(blind)).toEqual({ status: 400, reason: 'invalid-body', path: 'changes.0.baseHash' })
+    expect(blind.text).toContain('is required with `replace`')
+    expect(refusalOf(await replacing({ baseHash }))).toEqual({ status: 409, reason: 'base-changed' })
+    expect(await texts(draft)).toEqual({ a: 'mine\n2\ntheirs\n' })
+    expect((await replacing({ baseHash: await hashOfLive() })).status).toBe(200)
+    expect((await api('POST', `${draft}/publish`)).status).toBe(200)
   })
 
   it("and never loses another author's change", async () => {
     const project = await createTestProject(api, { a: '1', b: '1', c: '1' })
-    const theirs = { changes: ['a', 'b', 'c'].map((path) => added(path, 'theirs')) }
+    const baseHash = (await api('GET', `${project.live}/documents/a`)).body['contentHash']
+    const theirs = { changes: ['a', 'b', 'c'].map((path) => added(path, 'theirs', { baseHash })) }
     const draft = `${versionsOf(project)}/${String((await create(project, theirs, leo)).body['uuid'])}`
     await api('POST', `${draft}/push`, { body: { changes: [added('d', 'mine')] } })
-    const replacing = { reuse: true, replace: true, changes: [added('a', 'mine'), added('b', 'theirs')] }
+    const replacing = {
+      reuse: true,
+      replace: true,
+      changes: [added('a', 'mine', { baseHash }), added('b', 'theirs', { baseHash })],
+    }
     const refused = await create(project, replacing)
     expect(refusalOf(refused)).toEqual({ status: 409, reason: 'others-changed' })
     expect(refused.body['details']).toEqual({ paths: ['a', 'c'] })
     expect(await texts(draft)).toEqual({ a: 'theirs', b: 'theirs', c: 'theirs', d: 'mine' })
     expect((await create(project, { ...replacing, ...theirs })).body).toMatchObject({ changeCount: 3 })
     expect(await texts(draft)).toEqual({ a: 'theirs', b: 'theirs', c: 'theirs' })
+  })
+})
+
+describe('a merge with live', () => {
+  it("keeps the authors of a draft's changes, so that they can still replace them", async () => {
+    const project = await createTestProject(api, { a: '1\n2\n3\n' })
+    const baseHash = (await api('GET', `${project.live}/documents/a`)).body['contentHash']
+    const mine = { changes: [added('a', 'mine\n2\n3\n', { baseHash })] }
+    const draft = `${versionsOf(project)}/${String((await create(project, mine)).body['uuid'])}`
+    const authorOf = async (version: string) => (await api('GET', `${version}/documents/a`)).body['updatedBy']
+    const me = await authorOf(draft)
+    await create(project, { name: 'second', changes: [added('a', '1\n2\ntheirs\n')], publish: {} })
+    await leo('POST', `${draft}/update`)
+    expect(await texts(draft)).toEqual({ a: 'mine\n2\ntheirs\n' })
+    expect(await authorOf(draft)).toEqual(me)
+    expect((await create(project, { reuse: true, replace: true })).body).toMatchObject({ changeCount: 0 })
+
+    const again = { changes: [added('a', 'mine\n2\ntheirs\n')], reuse: true }
+    await create(project, again)
+    await create(project, { name: 'third', changes: [added('a', '1\n2\nnewer\n')], publish: {} })
+    expect((await leo('POST', `${draft}/publish`, { body: { merge: true } })).status).toBe(200)
+    expect(await texts(project.live)).toEqual({ a: 'mine\n2\nnewer\n' })
+    expect(await authorOf(project.live)).toEqual(me)
   })
 })
 
@@ -206,13 +246,14 @@ describe('a draft is published in the request that creates it', () => {
   it('compiled as it will be: without the changes that it replaces', async () => {
     const project = await createTestProject(api, { part: '1' })
     await create(project, { changes: [added('broken', '{{ if }}'), added('other', '2')] })
-    const changes = [added('a', '<prompt path="other" />')]
+    const isNew = { baseHash: '' }
+    const changes = [added('a', '<prompt path="other" />', isNew)]
     const refused = await create(project, { reuse: true, replace: true, changes, publish: {} })
     expect(refused.body).toMatchObject({
       reason: 'draft-does-not-compile',
       details: { documents: [{ path: 'a', errors: [{ code: 'reference-not-found' }] }] },
     })
-    const fine = { changes: [added('a', '<prompt path="b" />'), added('b', '<prompt path="part" />')] }
+    const fine = { changes: [added('a', '<prompt path="b" />', isNew), added('b', '<prompt path="part" />', isNew)] }
     expect((await create(project, { reuse: true, replace: true, ...fine, publish: {} })).status).toBe(200)
     expect(Object.keys(await texts(project.live))).toEqual(['a', 'b', 'part'])
   })
@@ -237,4 +278,17 @@ describe('a draft is published in the request that creates it', () => {
     expect(two.text).toBe(one.text)
     expect(await listed(project)).toHaveLength(2)
   })
+})
+
+it('costs a draft without changes no statement for a plan and its record', async () => {
+  const project = await createTestProject(api, { a: '1' })
+  const statementsOf = async (body: object) => {
+    const before = server.database.statementCount()
+    expect((await create(project, { ...body })).status).toBe(200)
+    return server.database.statementCount() - before
+  }
+  const plain = await statementsOf({})
+  expect(await statementsOf({ changes: [], replace: true })).toBe(plain)
+  // Slots, rows and record.
+  expect(await statementsOf({ changes: [added('b', '1')] })).toBe(plain + 3)
 })

@@ -94,6 +94,20 @@ describe('annotations', () => {
     expect(await annotate(evaluation, { score: 1, versionUuid: draft })).toMatchObject({ versionUuid: draft })
   })
 
+  it("apply to the conversation's draft even after its deletion, by name or not", async () => {
+    const evaluation = await create()
+    const draft = await project.newDraft()
+    const log = await api('POST', `${draft}/documents/logs`, { body: { path: 'a', messages: [] } })
+    await api('DELETE', draft)
+    const versionUuid = draft.slice(-36)
+    const path = annotatePath(evaluation.uuid, String(log.body['uuid']))
+    for (const body of [{ score: 1 }, { score: 1, versionUuid: versionUuid.toUpperCase() }]) {
+      expect(await api('POST', path, { body })).toMatchObject({ status: 201, body: { versionUuid } })
+    }
+    const elsewhere = await api('POST', annotatePath(evaluation.uuid), { body: { score: 1, versionUuid } })
+    expect(refusalOf(elsewhere)).toEqual({ status: 404, reason: 'unknown-version' })
+  })
+
   it('need an evaluation of the prompt of their conversation', async () => {
     const { documentUuid: b } = (await api('GET', `${project.live}/documents/b`)).body
     const ofB = await create({ documentUuid: b })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { UpdateResult } from '@stet/contract'
 import { describe, expect, it } from 'vitest'
 import { createTestProject } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
@@ -211,24 +212,22 @@ describe('a push with merge', () => {
     expect(await push(draft, changes, { merge: true })).toMatchObject({ status: 200, body: { added: 1, modified: 1 } })
   })
 
-  it('bounds what one call merges', async () => {
-    const paths = Array.from({ length: 9 }, (_, index) => `large/${index}`)
-    const long = `${'x'.repeat(240_000)}\n`
-    const project = await createTestProject(api)
-    const changes = paths.map((path) => ({ path, status: 'added', content: long }))
-    expect((await push(project.draft, changes)).status).toBe(200)
-    await publish(project.draft)
+  it('writes at most 5 MB of merged text, and names what it has not merged', async () => {
+    const paths = Array.from({ length: 22 }, (_, index) => `large/${index}`)
+    const project = await createTestProject(api, Object.fromEntries(paths.map((path) => [path, base])))
     const draft = await project.newDraft()
-    await push(
-      draft,
-      changes.map((change) => ({ ...change, content: `above\n${long}` })),
-    )
-    const below = changes.map((change) => ({ ...change, content: `${long}below\n`, baseHash: hash(long) }))
-    const refused = await push(draft, below, { merge: true })
-    expect(refused).toMatchObject({
-      status: 409,
-      body: { details: { conflicts: [{ path: 'large/8', merged: null }] } },
+    const long = `${base}${'x'.repeat(240_000)}\n`
+    for (const some of [paths.slice(0, 11), paths.slice(11)]) {
+      const changes = some.map((path) => ({ path, status: 'modified', content: long }))
+      expect((await push(draft, changes)).status).toBe(200)
+    }
+    const mine = paths.map((path) => modified(path, first))
+    const refused = await push(draft, mine, { merge: true })
+    expect(refused).toMatchObject({ status: 409, body: { reason: 'base-changed' } })
+    expect(refused.body.details).toMatchObject({
+      conflicts: [{ path: 'large/21', merged: null, regions: [], skipped: true }],
     })
+    expect((await push(draft, mine.slice(0, -1), { merge: true })).status).toBe(200)
   })
 })
 
@@ -321,6 +320,31 @@ describe('an update of a draft', () => {
     expect((await publish(draft)).status).toBe(200)
     expect(await textOf(project.live)).toBe(both)
     expect(await api('POST', `${draft}/update`)).toMatchObject({ status: 400, body: { reason: 'merged-version' } })
+  })
+
+  it('merges what it can after any number of conflicts, whose texts it shows up to 4 MB', async () => {
+    const large = Array.from({ length: 9 }, (_, index) => `large/${index}`)
+    const shown = Array.from({ length: 70 }, (_, index) => `shown/${index}`)
+    const paths = [...large, ...shown, 'z']
+    const project = await createTestProject(api, Object.fromEntries(paths.map((path) => [path, base])))
+    const [draft, other] = [await project.newDraft(), await project.newDraft()]
+    const changed = (some: string[], text: string) => some.map((path) => ({ path, status: 'modified', content: text }))
+    await push(draft, [...changed(large, 'x'.repeat(240_000)), ...changed(shown, 'x'), ...changed(['z'], first)])
+    await push(other, [...changed(large, 'y'.repeat(240_000)), ...changed(['z'], last)])
+    for (const half of [shown.slice(0, 35), shown.slice(35)]) {
+      expect((await push(other, changed(half, 'y'.repeat(62_000)))).status).toBe(200)
+    }
+    expect((await publish(other)).status).toBe(200)
+    const { body } = await api('POST', `${draft}/update`)
+    expect(body['updated']).toEqual([{ path: 'z', contentHash: hash(both) }])
+    const conflicts = UpdateResult.parse(body).conflicts
+    expect(conflicts).toHaveLength(79)
+    expect(conflicts.filter(({ regions, skipped }) => regions.length !== 1 || skipped)).toEqual([])
+    expect(conflicts.slice(0, large.length).filter(({ merged }) => merged !== null)).toEqual([])
+    const texts = conflicts.flatMap(({ merged }) => merged ?? [])
+    expect(texts.length).toBeLessThan(shown.length)
+    expect(texts.join('').length).toBeLessThanOrEqual(4_194_304)
+    expect(texts.join('').length).toBeGreaterThan(4_100_000)
   })
 
   it('changes nothing without a conflict', async () => {

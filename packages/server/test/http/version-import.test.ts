@@ -152,6 +152,26 @@ describe('the import of a version', () => {
     }
   })
 
+  it('takes the uuid of a deleted draft of the project, which can still be restored from the list', async () => {
+    const body = history()
+    const deleted = await project.newDraft()
+    await push(deleted, 'deleted')
+    const uuid = deleted.slice(-36)
+    await api('DELETE', deleted)
+    const elsewhere = await (await createTestProject(api, {})).newDraft()
+    const taken = await api('POST', `${elsewhere}/import`, { body: { ...body, uuid } })
+    expect(refusalOf(taken)).toEqual({ status: 409, reason: 'version-uuid-taken' })
+    const imported = await api('POST', `${await project.newDraft()}/import`, { body: { ...body, uuid } })
+    expect(imported.body).toMatchObject({ uuid, status: 'merged' })
+    expect(refusalOf(await api('POST', `${deleted}/restore`))).toEqual({ status: 400, reason: 'merged-version' })
+    const versions = deleted.slice(0, -37)
+    const list = (await api('GET', `${versions}?deleted=true&status=draft`)).body as unknown as { uuid: string }[]
+    const moved = `${versions}/${list[0]?.uuid}`
+    expect(list).toHaveLength(1)
+    expect((await api('POST', `${moved}/restore`)).status).toBe(200)
+    expect(await textsOf(moved)).toEqual({ kept: 'kept', edited: 'deleted' })
+  })
+
   it('accepts the uuid of a version whose project was just deleted', async () => {
     const body = history()
     const first = await createTestProject(api, { a: 'a' })

@@ -180,3 +180,26 @@ it('keeps what was added while a measurement ran, and the last sums if one fails
   await measure()
   expect(await isFull()).toBe(false)
 })
+
+it('measures the texts that forced edits keep, and the reasons of releases', async () => {
+  const grown = async (work: () => Promise<ApiAnswer>) => {
+    await measure()
+    const before = storedBytes()
+    const { status, text } = await work()
+    expect(status, text).toBe(200)
+    await measure()
+    return storedBytes() - before
+  }
+  const edit = (content: string) => () =>
+    bench.api('POST', `${bench.live}/documents/create-or-update`, {
+      body: { path: 'hello', prompt: content, force: true },
+    })
+  // The document and the record of the edit have the new text; afterwards two records have it.
+  expect(await grown(edit(noise(200_000)))).toBeGreaterThan(400_000)
+  expect(await grown(edit(prompts.hello))).toBeGreaterThan(-1_000)
+  const versions = bench.live.slice(0, bench.live.lastIndexOf('/'))
+  const made = await bench.api('POST', versions, { body: { name: 'reasoned' } })
+  const publish = () =>
+    bench.api('POST', `${versions}/${String(made.body['uuid'])}/publish`, { body: { reason: noise(1_000) } })
+  expect(await grown(publish)).toBeGreaterThan(1_000)
+})

@@ -115,7 +115,7 @@ describe('concurrent work on one project', () => {
     const bench = await newBench(workbench)
     const { deps, caller } = workbench
     const input = { caller, projectId: bench.projectId, name: 'pull request', reuse: true, replace: true }
-    const changes = (index: number) => [{ path: 'a', status: 'added' as const, content: `${index}` }]
+    const changes = (index: number) => [{ path: 'a', status: 'added' as const, content: `${index}`, baseHash: '' }]
     const made = await Promise.all(
       Array.from({ length: 20 }, (_, index) => createVersion(deps, { ...input, changes: changes(index) })),
     )

@@ -80,7 +80,8 @@ function joinParts(parts: readonly Part[], names: MergeSides['names'], { lineEnd
 
 function mergeLines(base: string[] | undefined, mine: string[], theirs: string[]): Part[] {
   const [own, other] = base ? [hunksOf(base, mine), hunksOf(base, theirs)] : []
-  if (!base || !own || !other) return conflictAsWhole(mine, theirs)
+  if (!base) return conflictAsWhole(mine, theirs, true)
+  if (!own || !other) return conflictAsWhole(mine, theirs)
   const parts: Part[] = []
   let at = 0
   for (const { from, to, mine, theirs } of groupTouching(own, other)) {
@@ -168,7 +169,8 @@ function areEqual(one: readonly string[], other: readonly string[]): boolean {
 }
 
 /** Leaves out the lines that both sides begin and end with. */
-function conflictAsWhole(mine: string[], theirs: string[]): Part[] {
+/** @param isBaseUnknown Then line ends alone conflict too, because nothing says which side has changed them. */
+function conflictAsWhole(mine: string[], theirs: string[], isBaseUnknown = false): Part[] {
   const shorter = Math.min(mine.length, theirs.length)
   let start = 0
   while (start < shorter && mine[start] === theirs[start]) start += 1
@@ -177,6 +179,7 @@ function conflictAsWhole(mine: string[], theirs: string[]): Part[] {
   const [mineHere, theirsHere] = [mine.slice(start, mine.length - end), theirs.slice(start, theirs.length - end)]
   // The texts may differ only in their line ends.
   const isEqual = mineHere.length === 0 && theirsHere.length === 0
+  if (isEqual && isBaseUnknown) return [{ mine, theirs }]
   return [
     { merged: mine.slice(0, start) },
     isEqual ? { merged: [] } : { mine: mineHere, theirs: theirsHere },

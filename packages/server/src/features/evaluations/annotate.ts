@@ -25,7 +25,9 @@ export async function annotate(
   const { projectId } = conversation
   const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === conversation.documentUuid
   if (evaluation.projectId !== projectId || !isOfDocument) throw refuse('unknown-evaluation')
-  const judged = versionRef === undefined ? undefined : await resolveVersion(deps, { caller, projectId, versionRef })
+  // The conversation's own version may be a draft that was deleted since.
+  const isOwn = versionRef === undefined || versionRef.toLowerCase() === conversation.versionUuid
+  const judged = isOwn ? undefined : await resolveVersion(deps, { caller, projectId, versionRef })
   const annotation: Annotation = {
     uuid: randomUUID(),
     conversationUuid: conversation.uuid,

@@ -8,6 +8,7 @@ import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
+import type { VersionSet } from '../documents/ports.ts'
 import { assertServed, readVersionRef } from '../documents/version-ref.ts'
 import { addRelease, type Release, type ReleasedVersion } from '../projects/release.ts'
 
@@ -45,7 +46,7 @@ export async function rollBack(
     if (!target) throw refuse('nothing-to-return-to')
     const findNext = ({ returnsTo }: Release) =>
       returnsTo === null ? null : stores.releases.findOptional(workspaceId, project.id, returnsTo)
-    if (isSame(current.version, target.version))
+    if (isSame(current.version, target.version) || (await isRepeated(stores, input, current, target)))
       return { latest: current, next: await findNext(current), release: null }
     const version = target.isCurrent ? target.version : await restoreTexts(writer, input, target.version)
     await stores.versions.serve(workspaceId, project.id, version.id, at)
@@ -80,6 +81,36 @@ function isSame(one: ReleasedVersion, other: ReleasedVersion): boolean {
   return one.id === other.id && one.revision === other.revision
 }
 
+/**
+ * True if live already serves a copy of the texts that `to` names. Without `to`, each rollback goes further back, also to
+ * equal texts.
+ */
+async function isRepeated(
+  { documents }: Stores,
+  { caller: { workspaceId }, projectId, to }: RollBackInput,
+  current: Release,
+  target: Release,
+): Promise<boolean> {
+  if (to === undefined || target.isCurrent) return false
+  const before = await documents.listHeads(workspaceId, setOf(current.version, projectId))
+  const wanted = await documents.listHeads(workspaceId, setOf(target.version, projectId))
+  return (
+    before.length === wanted.length &&
+    before.every(({ path, live }, index) => {
+      const other = wanted[index]
+      return (
+        path === other?.path &&
+        live?.contentHash === other.live?.contentHash &&
+        live?.documentUuid === other.live?.documentUuid
+      )
+    })
+  )
+}
+
+function setOf({ id, number, revision }: ReleasedVersion, projectId: number): VersionSet {
+  return { id, projectId, number, asOf: revision }
+}
+
 /** Makes the texts of an earlier revision a new version. */
 async function restoreTexts(
   { stores, project, at }: ProjectWriter,
@@ -95,8 +126,7 @@ async function restoreTexts(
     base: past,
     at,
   })
-  const set = { id: past.id, projectId: project.id, number: past.number, asOf: past.revision }
-  await stores.documents.copySet(workspaceId, set, version.number, [])
+  await stores.documents.copySet(workspaceId, setOf(past, project.id), version.number, [])
   return version
 }
 

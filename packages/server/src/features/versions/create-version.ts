@@ -3,7 +3,7 @@ import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { shownIn } from '../documents/overlay.ts'
-import type { RecordedVersion, Version } from '../projects/project.ts'
+import { NEW_DRAFT, type RecordedVersion, type Version } from '../projects/project.ts'
 import { noDraft, type PlannedDraft } from './drafts/compile-draft.ts'
 import { publishPlanned } from './publish-version.ts'
 import { type Push, planPush, readChanges, writePlan } from './push-changes.ts'
@@ -31,9 +31,11 @@ export async function createVersion(
       },
     )
   }
-  return changeProject(deps, input, async (writer) =>
-    withRecord(writer.stores, caller.workspaceId, await writeDraft(writer, input, push)),
-  )
+  return changeProject(deps, input, async (writer) => {
+    const draft = await writeDraft(writer, input, push)
+    const isEmpty = !input.reuse && push.changes.size === 0
+    return isEmpty ? { ...draft, ...NEW_DRAFT } : withRecord(writer.stores, caller.workspaceId, draft)
+  })
 }
 
 async function writeDraft(writer: ProjectWriter, input: CreateVersionInput, push: Push): Promise<Version> {
@@ -48,8 +50,10 @@ async function writeDraft(writer: ProjectWriter, input: CreateVersionInput, push
       parentVersionUuid: project.liveVersionUuid,
       at,
     }))
-  const plan = await planPush(stores, draft, { ...push, caller: input.caller, at })
-  const isWritten = await writePlan(stores, workspaceId, draft, plan)
+  const plans = push.changes.size > 0 || (push.replaces && reused !== null)
+  const isWritten =
+    plans &&
+    (await writePlan(stores, workspaceId, draft, await planPush(stores, draft, { ...push, caller: input.caller, at })))
   if (reused && !isWritten) return draft
   await touch(draft)
   return { ...draft, updatedAt: at }

@@ -34,7 +34,8 @@ export async function importVersion(
       return replay(writer, input, draft, revisions)
     }
     const uuid = input.uuid?.toLowerCase() ?? draft.uuid
-    if (uuid !== draft.uuid && !(await writer.stores.versions.freeUuid(uuid))) throw refuse('version-uuid-taken')
+    if (uuid !== draft.uuid && !(await writer.stores.versions.freeUuid(draft.projectId, uuid)))
+      throw refuse('version-uuid-taken')
     const changeCount =
       input.mergedAt === undefined
         ? (await writer.stores.documents.listHeads(input.caller.workspaceId, draft)).filter(isChange).length

@@ -53,10 +53,10 @@ export interface VersionStore {
   /** Makes a merged version live again. */
   serve(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
   /**
-   * Returns whether no version on the server has the uuid. A version of a deleted project that is not purged yet gets a
-   * new uuid first.
+   * Returns whether no version on the server has the uuid. A version of a deleted project that is not purged yet, and a
+   * deleted draft of the given project, get a new uuid first.
    */
-  freeUuid(uuid: string): Promise<boolean>
+  freeUuid(projectId: number, uuid: string): Promise<boolean>
   update(workspaceId: number, projectId: number, id: number, change: VersionChange): Promise<Version>
   touch(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
 }

@@ -63,7 +63,7 @@ function withCurrent(changes: ReadonlyMap<string, Change>, current: CurrentWrite
 
 export interface Push {
   changes: ReadonlyMap<string, Change>
-  /** Drops the draft's other changes. Hashes are then compared with live, because a draft's author may not know its texts. */
+  /** Drops the draft's other changes. Each change names the live text that it is based on, whatever the draft has recorded. */
   replaces: boolean
   /** The same changes, if they are merged with newer texts. */
   current?: CurrentWrites
@@ -140,7 +140,7 @@ function planChanges({ changes, replaces }: Push, slots: ReadonlyMap<string, Slo
   for (const [path, change] of changes) {
     const slot = slots.get(path) ?? { path, draft: null, live: null }
     checked.push({ path, actual: hashesOf(replaces ? { ...slot, draft: null } : slot), wanted: change })
-    const isMerged = change.liveHash !== undefined || (replaces && change.baseHash !== undefined)
+    const isMerged = change.liveHash !== undefined || replaces
     const write = planChange(slot, change, revision, isMerged)
     plan.slots.push({ path, draft: write ?? slot.draft, live: slot.live })
     if (write === null) continue

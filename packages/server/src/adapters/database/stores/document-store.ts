@@ -42,9 +42,13 @@ export const served = (projectId: number) => merged(projectId, liveNumber(projec
 
 const ofDraft = (id: number) => Prisma.sql`d.version_id = ${id} AND d.valid_from = 0`
 
-/** A draft shows its own rows, plus the live version's rows at all other paths. Its deleted rows hide live rows. */
-function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
-  if (set.asOf !== undefined) return rowsAsOf(set, filter)
+/**
+ * A draft shows its own rows, plus the live version's rows at all other paths. Its deleted rows hide live rows.
+ * @param atPaths only names `d.path`; `texts` names any column.
+ */
+function shownRows(set: VersionSet, atPaths: Prisma.Sql, texts = Prisma.empty): Prisma.Sql {
+  if (set.asOf !== undefined) return rowsAsOf(set, atPaths, texts)
+  const filter = Prisma.sql`${atPaths} ${texts}`
   if (set.number !== null)
     return Prisma.sql`SELECT d.* FROM document d WHERE ${merged(set.projectId, set.number)} ${filter}`
   return Prisma.sql`
@@ -55,20 +59,22 @@ function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
 }
 
 /** The current set with the later edits undone: at each edited path, the text that the first of them replaced. */
-function rowsAsOf({ id, projectId, number, asOf }: VersionSet, filter: Prisma.Sql): Prisma.Sql {
+function rowsAsOf({ id, projectId, number, asOf }: VersionSet, atPaths: Prisma.Sql, texts: Prisma.Sql): Prisma.Sql {
   const set = merged(projectId, Number(number))
-  const later = Prisma.sql`e.version_id = ${id} AND e.revision > ${asOf}`
+  const later = (edit: 'd' | 'e') =>
+    Prisma.sql`${Prisma.raw(edit)}.version_id = ${id} AND ${Prisma.raw(edit)}.revision > ${asOf}`
   // A forced edit never deletes, so each edited path has a row, which lends its identity.
   return Prisma.sql`
-    SELECT d.* FROM document d WHERE ${set} ${filter} AND NOT EXISTS (SELECT FROM forced_edit e WHERE ${later} AND e.path = d.path)
+    SELECT d.* FROM document d WHERE ${set} ${atPaths} ${texts}
+      AND NOT EXISTS (SELECT FROM forced_edit e WHERE ${later('e')} AND e.path = d.path)
     UNION ALL
     SELECT d.* FROM (
-      SELECT o.* FROM (SELECT DISTINCT ON (e.path) e.* FROM forced_edit e WHERE ${later} ORDER BY e.path, e.revision) e
+      SELECT o.* FROM (SELECT DISTINCT ON (d.path) d.* FROM forced_edit d WHERE ${later('d')} ${atPaths} ORDER BY d.path, d.revision) e
         JOIN document d ON d.path = e.path
         CROSS JOIN LATERAL jsonb_populate_record(d, jsonb_build_object('content', e.old_content, 'content_hash', e.old_hash,
           'author_id', e.old_author_id, 'updated_at', e.old_updated_at, 'refers', strpos(e.old_content, '<prompt') > 0)) o
       WHERE ${set} AND e.old_hash IS NOT NULL) d
-    WHERE true ${filter}`
+    WHERE true ${texts}`
 }
 
 const mergedText = {
@@ -186,18 +192,22 @@ function listTexts(client: DatabaseClient): DocumentStore['list'] {
     return client.$queryRaw<ListedText[]>`
       SELECT ${rowColumns}, octet_length(d.content) AS bytes, CASE WHEN d.bytes_so_far <= ${listedBytes} THEN d.content END AS content
       FROM (SELECT d.*, sum(octet_length(d.content)) OVER (ORDER BY d.path COLLATE "C") AS bytes_so_far
-            FROM (SELECT d.* FROM (${shownRows(set, filterOf(filter))}) d ORDER BY d.path COLLATE "C" ${limit}) d) d
+            FROM (SELECT d.* FROM (${shownRows(set, ...filtersOf(filter))}) d ORDER BY d.path COLLATE "C" ${limit}) d) d
       WHERE ${ownedBy(workspaceId, set.projectId)} ORDER BY d.path COLLATE "C"`
   }
 }
 
-function filterOf({ prefix = '', paths, orReferring, mentions, after }: TextFilter): Prisma.Sql {
-  const atPaths = paths && Prisma.sql`d.path = ANY(${paths}::text[])`
-  return Prisma.sql`
+function filtersOf(filter: TextFilter): [atPaths: Prisma.Sql, texts: Prisma.Sql] {
+  const { prefix = '', paths, orReferring, mentions, after } = filter
+  const among = paths && Prisma.sql`d.path = ANY(${paths}::text[])`
+  const atPaths = Prisma.sql`
     ${prefix === '' ? Prisma.empty : Prisma.sql`AND starts_with(d.path, ${prefix})`}
     ${after === undefined ? Prisma.empty : Prisma.sql`AND d.path COLLATE "C" > ${after}`}
-    ${atPaths ? Prisma.sql`AND (${atPaths} ${orReferring ? Prisma.sql`OR d.refers` : Prisma.empty})` : Prisma.empty}
+    ${among && !orReferring ? Prisma.sql`AND ${among}` : Prisma.empty}`
+  const texts = Prisma.sql`
+    ${among && orReferring ? Prisma.sql`AND (${among} OR d.refers)` : Prisma.empty}
     ${mentions === undefined ? Prisma.empty : mentioning(mentions)}`
+  return [atPaths, texts]
 }
 
 function mentioning(path: string): Prisma.Sql {

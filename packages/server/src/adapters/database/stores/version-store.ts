@@ -75,13 +75,14 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       const where = { id: projectId, workspaceId }
       await client.project.updateMany({ where, data: { liveVersionId: id, lastEditedAt: at } })
     },
-    async freeUuid(uuid) {
+    async freeUuid(projectId, uuid) {
       const version = await client.version.findUnique({
         where: { uuid },
-        select: { id: true, project: { select: { deletedAt: true } } },
+        select: { id: true, projectId: true, deletedAt: true, project: { select: { deletedAt: true } } },
       })
       if (version === null) return true
-      if (version.project.deletedAt === null) return false
+      const isDeletedHere = version.projectId === projectId && version.deletedAt !== null
+      if (version.project.deletedAt === null && !isDeletedHere) return false
       await client.version.updateMany({ where: { id: version.id }, data: { uuid: randomUUID() } })
       return true
     },

@@ -48,12 +48,16 @@ interface MeasuredTable {
 }
 
 const ofProject = '(SELECT p.workspace_id FROM project p WHERE p.id = t.project_id)'
+const ofVersion =
+  '(SELECT p.workspace_id FROM version v JOIN project p ON p.id = v.project_id WHERE v.id = t.version_id)'
 const ofConversation = '(SELECT c.workspace_id FROM conversation c WHERE c.uuid = t.conversation_uuid)'
 const own = 't.workspace_id'
 
 const tables: Readonly<Record<string, MeasuredTable>> = {
   version: { workspace: ofProject, columns: ['title', 'description'] },
   document: { workspace: ofProject, columns: ['path', 'content'] },
+  forced_edit: { workspace: ofVersion, columns: ['path', 'old_content', 'new_content'] },
+  release: { workspace: ofProject, columns: ['reason'] },
   conversation: { workspace: own, columns: ['custom_identifier', 'config', 'messages'] },
   log_entry: { workspace: ofConversation, columns: ['parameters'] },
   run: { workspace: own, columns: ['error_message', 'result', 'event_log', 'input'] },

@@ -23,18 +23,23 @@ export interface Sides {
 }
 
 export interface MergedSides extends Pick<Merge, 'regions'> {
-  /** Contains conflict markers if there are regions. Null without a merged text: a side deleted the prompt. */
+  /** Contains conflict markers if there are regions. Null without a merged text. Without regions, a side deleted the prompt. */
   content: string | null
   isClean: boolean
   isBaseUnknown: boolean
+  /** True if the call had merged as much as one call may before. The texts need not conflict. */
+  isSkipped: boolean
 }
 
 export type TextMerger = (sides: Sides) => Promise<MergedSides>
 
-/** Bounds the time and the memory of one call. Further texts conflict without being merged. */
-const mostMergedBytes = 4_194_304
-/** A larger text with markers is left out of an error. */
-const mostShownBytes = 65_536
+/**
+ * Results wait in memory until they are written. Conflicts do not count, because they stay: otherwise those at the first
+ * paths would keep every call from the others. Enough for each `POST …/documents/merge`.
+ */
+const mostMergedBytes = LIMITS.merges * LIMITS.promptBytes
+/** A larger text with markers is left out of a response, and so are further ones of the call. */
+const mostShownBytes = { ofText: 65_536, ofCall: 4_194_304 }
 
 /** @throws AppError BadRequestError if `base` does not have the hash `baseHash`. */
 export function assertBase({ path, base, baseHash }: Pick<Sides, 'path' | 'base' | 'baseHash'>): void {
@@ -53,13 +58,12 @@ export function textMerger(
   deps: Needs<'stores' | 'templates'>,
   { owner, projectId, names, load }: MergerInput,
 ): TextMerger {
-  let left = mostMergedBytes
+  const left = { merged: mostMergedBytes, shown: mostShownBytes.ofCall }
   const merge = async (sides: Sides): Promise<MergedSides> => {
     const { path, mine, theirs, baseHash } = sides
-    if (mine === theirs) return { content: mine, regions: [], isClean: true, isBaseUnknown: false }
+    if (mine === theirs) return { ...undecided, content: mine, isClean: true }
     if (mine === null || theirs === null) return undecided
-    left -= Buffer.byteLength(mine) + Buffer.byteLength(theirs)
-    if (left < 0) return undecided
+    if (left.merged === 0) return skipped
     const hash = hashIn(baseHash)
     const stored = () => deps.stores.documents.findContentOptional(owner.workspaceId, projectId, path, hash)
     const base = hash === '' ? undefined : (sides.base ?? (await stored()) ?? undefined)
@@ -69,8 +73,21 @@ export function textMerger(
     }
     const { text, regions } = await mergeTexts({ base, mine, theirs, names }, compiles)
     const isBaseUnknown = hash !== '' && base === undefined
-    if (regions.length === 0 && Buffer.byteLength(text) > LIMITS.promptBytes) return { ...undecided, isBaseUnknown }
-    return { content: text, regions, isClean: regions.length === 0, isBaseUnknown }
+    const bytes = Buffer.byteLength(text)
+    if (regions.length > 0) return { ...undecided, content: showing(text, bytes), regions, isBaseUnknown }
+    if (bytes > LIMITS.promptBytes) return undecided
+    if (bytes > left.merged) {
+      left.merged = 0
+      return skipped
+    }
+    left.merged -= bytes
+    return { ...undecided, content: text, isClean: true }
+  }
+  const showing = (text: string, bytes: number): string | null => {
+    if (bytes > mostShownBytes.ofText) return text
+    if (bytes > left.shown) return null
+    left.shown -= bytes
+    return text
   }
   return async (sides) => {
     const merged = await deps.templates.inTurn(owner, () => merge(sides))
@@ -80,10 +97,15 @@ export function textMerger(
   }
 }
 
-const undecided: MergedSides = { content: null, regions: [], isClean: false, isBaseUnknown: false }
+const undecided: MergedSides = { content: null, regions: [], isClean: false, isBaseUnknown: false, isSkipped: false }
+const skipped: MergedSides = { ...undecided, isSkipped: true }
 
 /** Returns what the details of a conflict say about its merge. */
-export function describeConflict({ content, regions, isBaseUnknown }: MergedSides) {
-  const isShown = content !== null && Buffer.byteLength(content) <= mostShownBytes
-  return { merged: isShown ? content : null, regions, ...(isBaseUnknown && { baseUnknown: true as const }) }
+export function describeConflict({ content, regions, isBaseUnknown, isSkipped }: MergedSides) {
+  const isShown = content !== null && Buffer.byteLength(content) <= mostShownBytes.ofText
+  return {
+    ...{ merged: isShown ? content : null, regions },
+    ...(isBaseUnknown && { baseUnknown: true as const }),
+    ...(isSkipped && { skipped: true as const }),
+  }
 }

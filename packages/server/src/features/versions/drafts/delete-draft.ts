@@ -2,7 +2,7 @@
 
 import { refuse } from '../../../shared/app-error.ts'
 import { readUuid } from '../../../shared/text-guards.ts'
-import type { Needs } from '../../deps.ts'
+import type { Needs, Stores } from '../../deps.ts'
 import { changeProject } from '../../documents/change-project.ts'
 import { findVersionRow, type VersionAddress } from '../../documents/version-ref.ts'
 import { type RecordedVersion, restorableSince, type Version } from '../../projects/project.ts'
@@ -10,10 +10,15 @@ import { withRecord } from '../read-versions.ts'
 
 type Writes = Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>
 
-/** @throws AppError BadRequestError for a merged version; NotFoundError, also for a draft that is already deleted. */
+/**
+ * Returns a deleted draft that can be restored unchanged, because a client repeats a request whose response was lost.
+ * @throws AppError BadRequestError for a merged version; NotFoundError.
+ */
 export async function deleteDraft(deps: Writes, input: VersionAddress): Promise<RecordedVersion> {
   const { workspaceId, apiKeyId: by } = input.caller
   return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
+    const before = await findRestorable(stores, input, at)
+    if (before) return withRecord(stores, workspaceId, before)
     const draft = await findVersionRow(stores, input)
     assertDraft(draft)
     await touch(draft)
@@ -30,9 +35,8 @@ export async function deleteDraft(deps: Writes, input: VersionAddress): Promise<
 export async function restoreDraft(deps: Writes, input: VersionAddress): Promise<RecordedVersion> {
   const { workspaceId, apiKeyId: by } = input.caller
   return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
-    const uuid = readUuid(input.versionRef)
-    const deleted = uuid ? await stores.versions.findDeletedOptional(workspaceId, input.projectId, uuid) : null
-    if (!deleted?.deletedAt || deleted.deletedAt <= restorableSince(at)) {
+    const deleted = await findRestorable(stores, input, at)
+    if (!deleted) {
       const version = await findVersionRow(stores, input)
       assertDraft(version)
       return withRecord(stores, workspaceId, version)
@@ -42,6 +46,13 @@ export async function restoreDraft(deps: Writes, input: VersionAddress): Promise
     audit('audit.draft-restored', { workspaceId, versionUuid: draft.uuid, by })
     return withRecord(stores, workspaceId, draft)
   })
+}
+
+async function findRestorable({ versions }: Stores, input: VersionAddress, now: Date): Promise<Version | null> {
+  const { caller, projectId, versionRef } = input
+  const uuid = readUuid(versionRef)
+  const draft = uuid ? await versions.findDeletedOptional(caller.workspaceId, projectId, uuid) : null
+  return draft?.deletedAt && draft.deletedAt > restorableSince(now) ? draft : null
 }
 
 function assertDraft({ number }: Version): void {

@@ -82,7 +82,11 @@ export function withMerges(planned: PlannedDraft, { clean }: LiveMerges): Planne
 /** Rolls back a transaction that would write or publish older texts than those that are there now. */
 export class ChangedMeanwhile extends Error {}
 
-/** Writes the clean results. @throws ChangedMeanwhile if one of the texts is no longer the one that was merged. */
+/**
+ * Writes the clean results. Each row keeps its author, because a merge changes no one's intent. Otherwise `replace`
+ * would refuse to drop a change that its own author made.
+ * @throws ChangedMeanwhile if one of the texts is no longer the one that was merged.
+ */
 export async function writeMerges(
   { stores: { documents }, at }: Pick<ProjectWriter, 'stores' | 'at'>,
   { workspaceId, author }: Caller,
@@ -94,7 +98,8 @@ export async function writeMerges(
   const rows = slots.flatMap((slot) => {
     const merge = clean.get(slot.path)
     if (!merge || !isSame(hashesOfConflict(slot), merge.of)) throw new ChangedMeanwhile()
-    return writeText(slot, { ...merge.text, documentUuid: randomUUID(), at, by: author }, true) ?? []
+    const row = writeText(slot, { ...merge.text, documentUuid: randomUUID(), at, by: author }, true)
+    return row ? { ...row, updatedBy: slot.draft?.updatedBy ?? author } : []
   })
   if (slots.length < clean.size) throw new ChangedMeanwhile()
   await documents.saveDraft(workspaceId, draft, rows)
