@@ -250,6 +250,7 @@ describe('writes', () => {
     ['a draft that is published', (stet) => stet.versions.create('next', { publish: {} }), ['reused', 'live']],
     ['the deletion of a draft', (stet) => stet.versions.delete(V), [V]],
     ['a rollback', (stet) => stet.environments.rollback('live'), ['live']],
+    ['a rollback of LIVE', (stet) => stet.environments.rollback('LIVE'), ['live']],
     ['nothing', (stet) => stet.versions.restore('deleted'), []],
   ]
   it.each(writes)('%s evicts the prompts that it may have changed', async (_, write, forgotten) => {

@@ -289,6 +289,15 @@ describe('no response', () => {
     expect(requests).toHaveLength(1)
   })
 
+  it('a push sends the changes as they were at the call', async () => {
+    const { url, requests } = await localServer(json({}))
+    const changes = [{ path: 'a', status: 'added' as const, content: 'Hello' }]
+    const pushed = client(url).versions.push('v1', changes)
+    changes.length = 0
+    await pushed
+    expect(requests[0]?.body).toEqual({ changes: [{ path: 'a', status: 'added', content: 'Hello' }] })
+  })
+
   it('a body that is not JSON is rejected before any request', async () => {
     const stet = client('http://127.0.0.1:9')
     await expect(stet.request('POST', '/a', { body: 1n })).rejects.toBeInstanceOf(ConfigurationError)

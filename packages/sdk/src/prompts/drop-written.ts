@@ -21,8 +21,8 @@ export async function dropWritten(
   const answer = await outcome.catch(() => undefined)
   const { versionUuid, uuid } = (answer?.data ?? {}) as { versionUuid?: string; uuid?: string }
   const isOfLive = force || publish || publishes
-  // The address of a version that is created does not name it.
-  const reached = new Set([addressed ?? uuid, versionUuid, isOfLive && 'live'])
+  // The server reads `LIVE` as `live`. The address of a version that is created does not name it.
+  const reached = new Set([addressed ?? uuid, addressed?.toLowerCase(), versionUuid, isOfLive && 'live'])
   try {
     const prefix = await keyPrefix(settings, exchange)
     for (const version of reached) {

@@ -113,7 +113,8 @@ export class Versions {
     changes: readonly Change[],
     o: InProject & Pick<PushChangesBody, 'merge'> = {},
   ): ApiPromise<PushResult> {
-    return writePrompts(this.#api, 'versions.push', { versionUuid, changes }, o)
+    // The caller may change the array before the request is sent.
+    return writePrompts(this.#api, 'versions.push', { versionUuid, changes: [...changes] }, o)
   }
 
   /**
