@@ -27,9 +27,8 @@ const forceWord = 'overwrite'
 
 /** Names a draft and makes it live. What stops it is shown here, each with its way out. */
 export function PublishDialog({ projectId, draft, changes, open, onClose }: PublishProps) {
+  // Only these are sent: a colleague may have changed the name or the notes of the draft meanwhile.
   const [typed, setTyped] = useState<{ title?: string; description?: string }>({})
-  const title = typed.title ?? draft.title
-  const description = typed.description ?? draft.description ?? ''
   const [resolving, setResolving] = useState<Conflict | null>(null)
   const publish = usePublish(projectId, draft.uuid, onClose)
   const close = () => {
@@ -51,19 +50,19 @@ export function PublishDialog({ projectId, draft, changes, open, onClose }: Publ
         submit="Publish"
         busy={publish.isPending}
         missing={conflicts !== null && 'live has changed'}
-        onSubmit={() => publish.mutate({ title, description })}
+        onSubmit={() => publish.mutate(typed)}
         onClose={close}
       >
         <TextField
           label="Title"
-          value={title}
+          value={typed.title ?? draft.title}
           maxLength={256}
           onChange={({ target }) => setTyped({ ...typed, title: target.value })}
         />
         <TextAreaField
           label="Release notes"
           note="optional"
-          value={description}
+          value={typed.description ?? draft.description ?? ''}
           onChange={({ target }) => setTyped({ ...typed, description: target.value })}
         />
         <PublishChecks
@@ -75,7 +74,7 @@ export function PublishDialog({ projectId, draft, changes, open, onClose }: Publ
               <Conflicts
                 conflicts={conflicts}
                 onResolve={setResolving}
-                onForce={() => publish.mutate({ title, description, force: true })}
+                onForce={() => publish.mutate({ ...typed, force: true })}
                 isBusy={publish.isPending}
               />
             ) : broken ? (

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { TextField } from '../../../ui/field.tsx'
-import { messageOf } from '../../failure.tsx'
+import { Failure } from '../../failure.tsx'
 
 interface NameDialogProps {
   title: string
@@ -10,7 +10,7 @@ interface NameDialogProps {
   action: string
   initial?: string
   onClose: () => void
-  /** A rejection is shown at the field, and the dialog stays open. */
+  /** A rejection is shown below the fields, and the dialog stays open. */
   onName: (name: string) => Promise<unknown>
   /** Further fields. */
   children?: ReactNode
@@ -19,15 +19,15 @@ interface NameDialogProps {
 /** Asks for a name. */
 export function NameDialog({ title, text, action, initial = '', onClose, onName, children }: NameDialogProps) {
   const [name, setName] = useState(initial)
-  const [state, setState] = useState<'idle' | 'busy' | { problem: string }>('idle')
+  const [state, setState] = useState<'idle' | 'busy' | 'unnamed' | { error: unknown }>('idle')
   const submit = async () => {
-    if (!name.trim()) return setState({ problem: 'Enter a name' })
+    if (!name.trim()) return setState('unnamed')
     setState('busy')
     try {
       await onName(name.trim())
       onClose()
     } catch (error) {
-      setState({ problem: messageOf(error) })
+      setState({ error })
     }
   }
   return (
@@ -36,10 +36,11 @@ export function NameDialog({ title, text, action, initial = '', onClose, onName,
         label="Name"
         value={name}
         maxLength={256}
-        problem={typeof state === 'object' && state.problem}
+        problem={state === 'unnamed' && 'Enter a name'}
         onChange={(event) => setName(event.target.value)}
       />
       {children}
+      {typeof state === 'object' && <Failure error={state.error} what="Nothing was saved" />}
     </FormDialog>
   )
 }

@@ -7,26 +7,31 @@ import { NameDialog } from './name-dialog.tsx'
 export default function RenameDraft({ onClose }: { onClose: () => void }) {
   // The dialog is about the draft that it was opened for, also if another address follows.
   const [draft] = useState(useOpenDraft())
-  const [description, setDescription] = useState(draft?.description ?? '')
+  const [typed, setTyped] = useState<string>()
   if (!draft) return null
   const { uuid, projectId, title } = draft
   return (
     <NameDialog
-      title="Rename draft"
+      title="Name and notes of the draft"
       text="The version that it becomes gets the same name and notes, unless you change them when you publish."
-      action="Rename"
+      action="Save"
       initial={title}
       onClose={onClose}
       onName={async (name) => {
-        await stet.versions.update(uuid, { name, description: description.trim() }, { projectId })
+        // A colleague may have changed the other field meanwhile.
+        const edited = {
+          ...(name !== title.trim() && { name }),
+          ...(typed !== undefined && { description: typed.trim() }),
+        }
+        await stet.versions.update(uuid, edited, { projectId })
         await queryClient.invalidateQueries({ queryKey: ['project', projectId] })
       }}
     >
       <TextAreaField
         label="Release notes"
         note="optional"
-        value={description}
-        onChange={(event) => setDescription(event.target.value)}
+        value={typed ?? draft.description ?? ''}
+        onChange={(event) => setTyped(event.target.value)}
       />
     </NameDialog>
   )
