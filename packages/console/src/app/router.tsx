@@ -49,7 +49,15 @@ const project = createRoute({
   },
   component: KnownProject,
 })
-const version = createRoute({ getParentRoute: () => project, path: '/v/$version', component: KnownVersion })
+const KeptTexts = screen(
+  () => import('../screens/prompts/kept-texts.tsx'),
+  ({ KeptTexts }) => KeptTexts,
+)
+const version = createRoute({
+  getParentRoute: () => project,
+  path: '/v/$version',
+  component: () => <KnownVersion kept={<KeptTexts />} />,
+})
 const prompts = createRoute({
   getParentRoute: () => version,
   path: '/prompts',

@@ -1,7 +1,8 @@
 /** What is shown at an address that names nothing. */
 import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { buttonClass } from '../../ui/button.tsx'
+import { Failure } from '../failure.tsx'
 import { useHoldsText } from '../unsaved.ts'
 import css from './frame.module.css'
 import { RestoreDraft } from './lines/deleted-draft.tsx'
@@ -42,20 +43,28 @@ export function KnownProject() {
   )
 }
 
-/** The screens of a version, if the version exists, or while one of them has text that is not saved. */
-export function KnownVersion() {
+/**
+ * The screens of a version, if the version exists, or while one of them has text that is not saved.
+ *
+ * @param kept what the browser keeps of an unknown version
+ */
+export function KnownVersion({ kept }: { kept: ReactNode }) {
   const { project, version } = versionRoute.useParams()
   const isUnknown = useIsUnknownVersion(Number(project), version)
-  const { data: deleted, isFetching } = useDeletedDraft(Number(project), version, isUnknown)
+  const { data: deleted, error, isFetching, refetch } = useDeletedDraft(Number(project), version, isUnknown)
   const holdsText = useHoldsText(Number(project), version)
   if (!isUnknown || holdsText) return <Outlet />
   if (!deleted && isFetching) return null
+  const [title, heading] = deleted
+    ? ['Deleted draft', `The draft “${deleted.title}” was deleted`]
+    : error
+      ? ['Version not loaded', 'The version could not be loaded']
+      : ['No such version', 'This project has no version at this address']
   return (
-    <Alone
-      title={deleted ? 'Deleted draft' : 'No such version'}
-      heading={deleted ? `The draft “${deleted.title}” was deleted` : 'This project has no version at this address'}
-    >
+    <Alone title={title} heading={heading}>
       {deleted && <RestoreDraft draft={deleted} />}
+      {!deleted && error && <Failure error={error} what="The deleted drafts could not be loaded" onRetry={refetch} />}
+      <Suspense fallback={null}>{kept}</Suspense>
       <Link to="/p/$project/v/$version/prompts" params={{ project, version: 'live' }} className={buttonClass()}>
         Open the live version
       </Link>

@@ -1,0 +1,25 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { copiesIn } from '../../editor/buffer/unsaved-copy.ts'
+import { WrittenBy } from '../../editor/frame/offered-copy.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Notice } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const versionRoute = getRouteApi('/shell/p/$project/v/$version')
+
+/** Texts that an ended page could not save in the version of the address, where no editor can offer them. */
+export function KeptTexts() {
+  const { project, version } = versionRoute.useParams()
+  const own = copiesIn(Number(project)).filter(({ versionUuid }) => versionUuid === version)
+  if (own.length === 0) return null
+  return (
+    <section aria-label="Unsaved texts">
+      {own.map(({ key, path, copy }) => (
+        <Notice key={key} tone="amber" actions={<CopyButton text={copy.text} label="Copy it" />}>
+          Text of <code>{path}</code> <WrittenBy copy={copy} />
+          from <Time at={new Date(copy.at).toISOString()} /> was not saved.
+        </Notice>
+      ))}
+    </section>
+  )
+}
