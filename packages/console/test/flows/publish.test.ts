@@ -98,9 +98,14 @@ test('before a draft without changes is published, the console says what that do
   await page.getByRole('button', { name: 'Publish' }).click()
   const dialog = page.getByRole('dialog', { name: 'Publish' })
   await dialog.getByText('Publishing it makes a new version with the same prompts as live.').waitFor()
+  // A colleague's notes stay, because they are not edited here.
+  const notes = { description: 'Added meanwhile' }
+  const path = `/projects/${server.project.id}/versions/${draft}`
+  expect((await server.api('PUT', path, { body: notes })).status).toBe(200)
   await dialog.getByRole('button', { name: 'Publish' }).click()
   await page.getByRole('heading', { name: /^v\d+ / }).waitFor()
   expect(await page.getByText(/The draft has no changes/).count()).toBe(0)
+  await page.getByText('Added meanwhile').waitFor()
 })
 
 test('100 changed prompts of 20 KB are all listed', async () => {
@@ -207,7 +212,14 @@ test('the history shows revisions and rollbacks; a rollback is refused if live h
   await page.getByRole('button', { name: `Roll back to ${second}` }).click()
   const again = page.getByRole('dialog', { name: `Roll back to ${second}` })
   await again.getByText('1 prompt: 1 changed').waitFor()
+  // The dialog stays until the result is there.
+  const { promise: read, resolve: answer } = Promise.withResolvers<void>()
+  await page.route('**/rollback', (route) => read.then(() => route.continue()), { times: 1 })
   await again.getByRole('button', { name: 'Roll back', exact: true }).click()
+  await again.getByRole('button', { name: 'Cancel' }).click()
+  await page.keyboard.press('Escape')
+  expect(await again.count()).toBe(1)
+  answer()
   const fourth = `v${Number(third.slice(1)) + 1}`
   await title.filter({ hasText: fourth }).waitFor()
   await page.getByText(`No prompt was changed, compared with ${second}.`).waitFor()
@@ -232,7 +244,14 @@ test('the history shows revisions and rollbacks; a rollback is refused if live h
   await page.reload()
   await isLive(`${fourth}.100`).waitFor()
   expect(await page.getByText(/^Rolled back to/).count()).toBe(0)
+  const refusal = { status: 409, json: { name: 'ConflictError', errorCode: 'x', message: 'Not now', details: {} } }
+  await page.route(/\/releases\?.*cursor=/, (route) => route.fulfill(refusal), { times: 1 })
   await page.getByRole('button', { name: 'Show earlier rollbacks' }).click()
+  await page
+    .getByRole('alert')
+    .filter({ hasText: 'The earlier rollbacks could not be loaded. Not now' })
+    .getByRole('button', { name: 'Try again' })
+    .click()
   await expect
     .poll(() => page.getByText(/^Rolled back to/).allTextContents())
     .toEqual([`Rolled back to ${second}`, `Rolled back to ${first}`])

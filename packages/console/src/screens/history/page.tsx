@@ -1,6 +1,7 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, useRef } from 'react'
+import { Failure } from '../../app/failure.tsx'
 import { versionsQuery } from '../../app/queries.ts'
 import { stepFrom, useRowKeys, useStepKeys } from '../../app/shortcuts.ts'
 import { Button } from '../../ui/button.tsx'
@@ -52,10 +53,18 @@ export function HistoryPage() {
       ) : (
         <div ref={list}>
           <HistoryList project={project} rows={rows} current={shown} />
-          {releases.hasNextPage && (
-            <Button busy={releases.isFetchingNextPage} onClick={() => releases.fetchNextPage()}>
-              Show earlier rollbacks
-            </Button>
+          {releases.isFetchNextPageError ? (
+            <Failure
+              error={releases.error}
+              what="The earlier rollbacks could not be loaded"
+              onRetry={() => void releases.fetchNextPage()}
+            />
+          ) : (
+            releases.hasNextPage && (
+              <Button busy={releases.isFetchingNextPage} onClick={() => releases.fetchNextPage()}>
+                Show earlier rollbacks
+              </Button>
+            )
           )}
         </div>
       )}

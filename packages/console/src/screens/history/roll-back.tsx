@@ -1,9 +1,9 @@
-import { ApiError } from '@stet/sdk'
+import { hasReason } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
-import { diffQuery } from '../../app/queries.ts'
+import { diffQuery, versionsQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
 import { TextDiff } from '../../editor/diff/text-diff.tsx'
 import { changeText, type PromptChange } from '../../editor/diff/version-diff.tsx'
@@ -29,7 +29,8 @@ export function RollBackDialog({ projectId, target, live, onClose }: RollBackPro
   const [reason, setReason] = useState('')
   const diff = useQuery(diffQuery(projectId, target.texts, compared.texts))
   const rollBack = useRollBack({ projectId, target, live: compared, onClose })
-  const hasMoved = rollBack.error instanceof ApiError && rollBack.error.reason === 'moved'
+  const moved = hasReason(rollBack.error, 'moved') ? rollBack.error.details : null
+  const served = useServed(projectId, moved?.current)
   const compareAgain = () => {
     setCompared(live)
     rollBack.reset()
@@ -41,9 +42,10 @@ export function RollBackDialog({ projectId, target, live, onClose }: RollBackPro
       wide
       submit="Roll back"
       busy={rollBack.isPending}
-      missing={hasMoved ? 'live has changed' : !diff.data && 'loading'}
+      missing={moved ? 'live has changed' : !diff.data && 'loading'}
       onSubmit={() => rollBack.mutate(reason.trim())}
-      onClose={onClose}
+      // The result belongs to this dialog, so the dialog stays until it is there.
+      onClose={() => rollBack.isPending || onClose()}
     >
       {diff.isPending && <Skeleton lines={4} />}
       {diff.error && <Failure error={diff.error} what="The changes could not be loaded" onRetry={diff.refetch} />}
@@ -62,15 +64,23 @@ export function RollBackDialog({ projectId, target, live, onClose }: RollBackPro
         maxLength={1000}
         onChange={({ target: { value } }) => setReason(value)}
       />
-      {hasMoved ? (
+      {moved ? (
         <Notice tone="amber" urgent actions={<Button onClick={compareAgain}>Compare again</Button>}>
-          <strong>Nothing was rolled back.</strong> Live does not serve {compared.name} any more: it serves {live.name}.
+          <strong>Nothing was rolled back.</strong> Live does not serve {compared.name} any more
+          {served && `: it serves ${served}`}.
         </Notice>
       ) : (
         rollBack.error && <Failure error={rollBack.error} what="Nothing was rolled back" />
       )}
     </FormDialog>
   )
+}
+
+/** The name of the version that live served when it refused, once the list has it. */
+function useServed(projectId: number, versionUuid: string | null | undefined): string | undefined {
+  const { data: versions } = useQuery(versionsQuery(projectId))
+  const served = versions?.find(({ uuid }) => uuid === versionUuid)
+  return served && nameOf(served.version, served.revision)
 }
 
 /** One call with the reason, or without if it is empty. It is refused if live does not serve the version of `live`. */
