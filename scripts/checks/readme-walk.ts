@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { run, say, withServer } from '../walk/commands.ts'
 import { openDocument, type WalkedDocument } from '../walk/document.ts'
 import { walkQuickStarts } from '../walk/quick-starts.ts'
-import { runWorkflow, type WorkflowContext } from '../walk/workflow.ts'
+import { groupOf, runWorkflow, type WorkflowContext } from '../walk/workflow.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stet-walk-'))
 const clone = join(folder, 'stet')
@@ -70,10 +70,14 @@ async function walkCi(address: string): Promise<void> {
   changeReply(repository)
   commit(repository, 'Friendlier tone')
   const head = { repo: { full_name: 'team/prompts' } }
-  const pullRequest = (action: string, branch: string) => {
-    const event = { action, pull_request: { head } }
-    return runOf({ event_name: 'pull_request', event, head_ref: 'tone', ref_name: '1/merge' }, branch)
+  const eventOf = (action: string) => {
+    const event = { action, number: 1, pull_request: { head } }
+    return { event_name: 'pull_request', event, head_ref: 'tone', ref_name: '1/merge', run_id: action }
   }
+  const pullRequest = (action: string, branch: string) => runOf(eventOf(action), branch)
+  const push = { event_name: 'push', event: {}, ref_name: 'main', run_id: 'push' }
+  const groups = [eventOf('opened'), eventOf('closed'), push].map((github) => groupOf(workflow, context(github)))
+  if (groups.join() !== 'run 1,run 1,run push') throw new Error(`the groups of runs are ${groups}`)
   const pulled = await pullRequest('opened', 'tone')
   if (pulled.join() !== 'check,draft') throw new Error(`a pull request ran ${pulled}`)
   if ((await draftsOf(address, 'tone')) !== 1) throw new Error('a pull request opened no draft')
@@ -82,7 +86,7 @@ async function walkCi(address: string): Promise<void> {
 
   git(repository, 'switch', '-q', 'main')
   git(repository, 'merge', '-q', '--ff-only', 'tone')
-  const pushed = await runOf({ event_name: 'push', event: {}, ref_name: 'main' }, 'main')
+  const pushed = await runOf(push, 'main')
   if (pushed.join() !== 'check,publish') throw new Error(`a push ran ${pushed}`)
   if (!(await liveReply(address)).includes('friendly')) throw new Error('a push to main did not reach live')
   const closed = await pullRequest('closed', 'main')

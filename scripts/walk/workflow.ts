@@ -18,6 +18,7 @@ interface Job {
 }
 
 interface Workflow {
+  concurrency: { group: string; 'cancel-in-progress': boolean }
   env?: Record<string, string>
   jobs: Record<string, Job>
 }
@@ -52,6 +53,13 @@ export async function runWorkflow(
     ran.push(name)
   }
   return ran
+}
+
+/** @returns the name that the runs of these events share: each cancels the one before */
+export function groupOf(yaml: string, context: WorkflowContext): string | undefined {
+  const { concurrency }: Workflow = parse(yaml)
+  if (!concurrency['cancel-in-progress']) throw new Error('the workflow cancels no earlier run')
+  return filledIn({ group: concurrency.group }, context)['group']
 }
 
 function checkOut(repository: string, branch: string, folder: string, step: Step): void {
