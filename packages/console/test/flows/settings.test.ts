@@ -206,7 +206,7 @@ test('text that a key may no longer save is still called unsaved', async () => {
   const [writer, reader] = [await server.newKey(['read', 'write'], author), await server.newKey(['read'], author)]
   const { page, context } = await browser.open(server, server.promptAddress('hello', await newDraft(server)), {
     key: writer,
-    allow: /status of 401|ERR_FAILED/,
+    allow: /status of 401|401 Authorization|ERR_FAILED/,
   })
   const editor = editorOf(page)
   await editor.ready()

@@ -291,7 +291,7 @@ async function publishedProject(api: Api) {
   return { requests, acknowledged, expectWhole }
 }
 
-/** A project with rollbacks that each make the texts before a forced edit a new version, and live. */
+/** A project with rollbacks to the texts before forced edits, which become a new version, and back to the edited ones. */
 async function rolledBackProject(api: Api) {
   const { id, live } = await createTestProject(api, { first: '0', second: '0' })
   const [environment, versions] = [`/projects/${id}/environments/live`, `/projects/${id}/versions`]
@@ -302,21 +302,26 @@ async function rolledBackProject(api: Api) {
   }
   const requests = Array.from({ length: rollbacks }, (_, place) => ({
     ...{ name: `rollback-${place}`, path: `${environment}/rollback` },
-    body: { to: `${String(version['uuid'])}@0`, reason: `rollback-${place}` },
+    body: { to: `${String(version['uuid'])}@${place % 2 === 0 ? 0 : 2}`, reason: `rollback-${place}` },
   }))
+  /** Without a release, live served the target already. */
   const acknowledged = (answers: ReadonlyMap<string, ApiAnswer>): string[] =>
-    requests.map(({ name }) => name).filter((name) => answers.get(name)?.status === 200)
+    requests.map(({ name }) => name).filter((name) => answers.get(name)?.body['release'])
   /** Expects that pointer, texts, versions and releases agree. Returns the reasons of the releases. */
   const expectWhole = async (answers: ReadonlyMap<string, ApiAnswer>): Promise<string[]> => {
     const { body } = await api('GET', `${environment}/releases?limit=100`)
     const releases = body['items'] as { kind: string; reason: string; version: { uuid: string } }[]
     const made = releases.filter(({ kind }) => kind === 'rollback')
-    expect((await api('GET', live)).body['uuid']).toBe(releases[0]?.version.uuid)
+    const served = releases[0]?.version.uuid
+    expect((await api('GET', live)).body['uuid']).toBe(served)
     const merged = (await api('GET', `${versions}?status=merged`)).body as unknown as { uuid: string }[]
-    expect(merged.map(({ uuid }) => uuid)).toEqual([...made.map((each) => each.version.uuid), version['uuid']])
+    const released = new Set([...made.map((each) => each.version.uuid), String(version['uuid'])])
+    expect(merged.map(({ uuid }) => uuid).sort()).toEqual([...released].sort())
     const texts = (await api('GET', `${live}/documents`)).body as unknown as { content: string }[]
-    expect(texts.map(({ content }) => content)).toEqual(made.length > 0 ? ['0', '0'] : ['edited', 'edited'])
+    const text = served === version['uuid'] ? 'edited' : '0'
+    expect(texts.map(({ content }) => content)).toEqual([text, text])
     const reasons = made.map(({ reason }) => reason)
+    expect(new Set(reasons).size).toBe(reasons.length)
     expect(reasons).toEqual(expect.arrayContaining(acknowledged(answers)))
     return reasons
   }
@@ -385,10 +390,13 @@ it(
       expect(third).toMatchObject({ status: again.status, body: again.body })
       expect(third.headers.get('idempotency-replayed')).toBe('true')
       if ('uuid' in again.body) uuids.set(request.name, again.body['uuid'])
+      answers.set(request.name, again)
     }
     // Each repeated request published once, so all publications are live.
-    for (const each of [released, rolledBack])
-      expect((await each.expectWhole(answers)).sort()).toEqual(each.requests.map(({ name }) => name).sort())
+    expect((await released.expectWhole(answers)).sort()).toEqual(released.requests.map(({ name }) => name).sort())
+    const reasons = await rolledBack.expectWhole(answers)
+    expect(reasons.sort()).toEqual(rolledBack.acknowledged(answers).sort())
+    expect(reasons.length).toBeGreaterThan(1)
     for (const name of names('background')) await api('POST', `/conversations/${String(uuids.get(name))}/attach`)
 
     for (const name of [...names('json'), ...names('stream'), ...names('background')]) {
