@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stet, Version } from '@stet/sdk'
 import { expect, onTestFinished, test } from 'vitest'
@@ -181,4 +181,36 @@ test('a folder whose draft was deleted follows live, and still has its changes',
   // Ben changed nothing, so his files become live's.
   await succeed(ben, 'pull', '--prune')
   await succeed(ben, 'status', '--check')
+})
+
+async function lockOf(person: Person): Promise<{ version: object; prompts: Record<string, { live?: string }> }> {
+  return JSON.parse(await readFile(join(person.folder, 'stet.lock.json'), 'utf8'))
+}
+
+test.each([
+  ['pull', ['versions', 'use', '--pull'], 'noted', 'a of ben\n'],
+  ['push', ['versions', 'use'], 'noted', 'a of ben\n'],
+  [
+    'an older lock',
+    ['versions', 'use', '--pull'],
+    'absent',
+    '<<<<<<< file\na of ben\n=======\nfirst a\n>>>>>>> live\n',
+  ],
+])("a deleted draft leaves an edit on top of a colleague's: base of %s", async (name, [...use], note, text) => {
+  const [ana, ben] = await pairOf(`edit of two, ${name}`)
+  await write(ana, 'a', 'a of ana\n')
+  const { version } = JSON.parse(await succeed(ana, 'push', '--json'))
+  await succeed(ben, ...use.slice(0, 2), version.uuid, ...use.slice(2))
+  await write(ben, 'a', 'a of ben\n')
+  if (use.length > 2) await succeed(ben, 'push')
+  else await succeed(ben, 'push', '--force', '--yes')
+  const lock = await lockOf(ben)
+  expect(lock.prompts['a']?.live).toBeDefined()
+  if (note === 'absent') {
+    delete lock.prompts['a']?.live
+    await writeFile(join(ben.folder, 'stet.lock.json'), JSON.stringify(lock))
+  }
+  await succeed(ben, 'versions', 'delete', version.uuid, '--yes')
+  expect((await ben.stet(['pull'])).code).toBe(note === 'absent' ? 6 : 0)
+  expect(await read(ben, 'a')).toBe(text)
 })

@@ -1,4 +1,4 @@
-import type { Change, CompileIssue, PromptIssue, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
+import type { Change, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
@@ -6,9 +6,8 @@ import { CliError, exitCodes } from '../exit-code.ts'
 import { writeMerged } from '../sync/apply.ts'
 import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/compare.ts'
 import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
-import { hashText } from '../sync/hash.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
-import { rebaseOnLive } from '../sync/merge/live-merge.ts'
+import { noteLive, rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
@@ -23,9 +22,9 @@ import {
   type Workspace,
 } from '../sync/workspace.ts'
 import { countOf, shortUuid } from '../terminal/output.ts'
-import { countLines, formatCount } from '../ui/diff.ts'
-import { requiredParameters, runArguments } from '../ui/parameters.ts'
+import { requiredParameters } from '../ui/parameters.ts'
 import { isUnpushed, type PublishReport, publishedAs, publishVersion, refusalOf, sayPublished } from './publish.ts'
+import { describeChanges, firstToRun, type PushReport, sayChanges, sayFindings, sayPushed } from './push-report.ts'
 
 interface PushInput {
   names: readonly string[]
@@ -38,20 +37,6 @@ interface PushInput {
   isForced: boolean
   isDry: boolean
   publishes: boolean
-}
-
-interface PushReport {
-  version: { uuid: string; status: string; name: string }
-  isNewDraft: boolean
-  isDry: boolean
-  changes: { path: string; status: Change['status']; hash: string | null; lines: string; merged?: true }[]
-  errors: { path: string; errors: CompileIssue[] }[]
-  issues: { path: string; issues: PromptIssue[] }[]
-  /** What the run of the first pushed prompt needs. */
-  required: string[]
-  refused: Refusal[]
-  durationMs: number
-  published?: PublishReport
 }
 
 export const command = defineCommand({
@@ -336,6 +321,10 @@ async function finish(
   const before = published ? entriesInStep(workspace) : entries
   const written = await writeMerged(workspace.promptsDir, selected, merged)
   const next = entriesAfterPush(before, selected, changes, after, baseInLive, written)
+  // After a colleague's change, the text before this push is not live's.
+  if (version.status === 'draft' && changes.some(({ path }) => next[path] && next[path].live === undefined)) {
+    noteLive(next, (await client.versions.diff(version.uuid)).changes)
+  }
   const edited = merged.map(({ path }) => path).filter((path) => !written.has(path))
   if (edited.length > 0) ctx.warn(`Edited during the push, not merged: ${edited.join(', ')}`)
   const isLive = version.status === 'merged' && (followsLive || published !== undefined)
@@ -344,57 +333,4 @@ async function finish(
   const pushed = prompts.filter((prompt) => sent.has(prompt.path))
   const first = firstToRun(changes)
   return { pushed, required: requiredParameters((first && after.get(first.path)) ?? { parameters: {} }) }
-}
-
-function firstToRun<T extends Pick<Change, 'path' | 'status'>>(changes: readonly T[]): T | undefined {
-  return changes.find(({ status }) => status !== 'deleted')
-}
-
-function describeChanges(
-  changes: readonly Change[],
-  selected: readonly Compared[],
-  merged: NonNullable<PushResult['merged']> = [],
-): Promise<PushReport['changes']> {
-  const described = changes.map(async ({ path, status, content: sent }) => {
-    const there = merged.find((one) => one.path === path)
-    const content = there?.content ?? sent
-    const one = selected.find((candidate) => candidate.path === path)
-    const lines = formatCount(await countLines(one?.remoteText, content))
-    const hash = content === undefined ? null : hashText(content)
-    return { path, status, hash, lines, ...(there && { merged: true as const }) }
-  })
-  return Promise.all(described)
-}
-
-function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
-  const { style, say, program } = ctx
-  const { version, changes, isDry } = report
-  sayChanges(changes, ctx)
-  sayFindings(report, ctx)
-  if (changes.length === 0) say(`${style.ok} Nothing to push`)
-  else if (isDry) say(`${countOf(changes.length, 'change')} would be pushed`)
-  else {
-    say(`${style.ok} ${countOf(changes.length, 'change')} pushed in ${(report.durationMs / 1000).toFixed(1)} s`)
-    const first = firstToRun(changes)
-    if (first && !publishes) say(`  Try it:   ${program} run ${runArguments(first.path, report.required)}`)
-    if (version.status === 'draft' && !publishes) say(`  Publish:  ${program} publish`)
-  }
-}
-
-function sayChanges(changes: PushReport['changes'], { style, say }: Context): void {
-  const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
-  for (const { path, status, lines, merged } of changes) {
-    say(`${style.up} ${letters[status]} ${path}  ${lines}${merged ? '  merged' : ''}`)
-  }
-}
-
-function sayFindings({ errors, issues }: PushReport, { warn }: Context): void {
-  for (const { path, errors: found } of errors) {
-    for (const { line, column, message } of found) warn(`${path}:${line}:${column} ${message}`)
-  }
-  for (const { path, issues: found } of issues) {
-    for (const { severity, line, column, message } of found) {
-      warn(`${path}:${line}:${column} ${severity}: ${message}`)
-    }
-  }
 }

@@ -5,7 +5,7 @@ import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.
 import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
 import { baseOf, type Compared, compare, conflictStates, inStep, mergedLiveOf } from './compare.ts'
-import { entriesSincePublished } from './git/published-base.ts'
+import { dropUnpublished, entriesSincePublished } from './git/published-base.ts'
 import { listPrompts } from './list-prompts.ts'
 import { hasOpenConflict } from './merge/conflict-markers.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
@@ -240,7 +240,9 @@ async function resolveVersion(
   })
   if (!version) {
     ctx.say(`The draft "${lock.version.name}" was deleted; following live`)
-    return { version: await client.versions.get('live'), followsLive: true, entries: entriesOverLive(lock.prompts) }
+    const entries = entriesOverLive(lock.prompts)
+    await dropUnpublished(client, entries, lock.prompts)
+    return { version: await client.versions.get('live'), followsLive: true, entries }
   }
   if (lock.version.status === 'draft' && version.status === 'merged') {
     ctx.say(`The draft "${version.title}" was published; following live`)

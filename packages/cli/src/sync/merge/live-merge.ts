@@ -1,4 +1,4 @@
-import type { Version } from '@stet/sdk'
+import type { Version, VersionDiff } from '@stet/sdk'
 import type { LockEntry } from '../../settings/lock-file.ts'
 import { entryOf, fileOf, problemOfFile, problemOfWrite, replaceText } from '../apply.ts'
 import type { Compared, Preference } from '../compare.ts'
@@ -22,10 +22,23 @@ export type MergeOutcome =
   | { action: 'merge' | 'merge-conflict' | 'merge-ours' | 'merge-theirs' | 'merge-restore'; path: string }
   | { action: 'merge-blocked'; path: string; reason: string }
 
+type DraftChanges = VersionDiff['changes']
+
+/** Lists what the draft changes in live. */
+export async function listDraftChanges({ client, version }: Workspace): Promise<DraftChanges> {
+  return version.status === 'draft' ? (await client.versions.diff(version.uuid)).changes : []
+}
+
+/** Notes in `entries` the text of live that each change of the draft builds on. In a conflict, live has another one. */
+export function noteLive(entries: Record<string, LockEntry>, changes: DraftChanges): void {
+  for (const { path, before, conflict } of changes) {
+    const entry = entries[path]
+    if (entry && !conflict) entries[path] = { ...entry, live: before?.contentHash ?? '' }
+  }
+}
+
 /** Finds the conflicts that publishing the draft would cause. */
-export async function findLiveConflicts({ client, version, compared }: Workspace): Promise<LiveConflict[]> {
-  if (version.status !== 'draft') return []
-  const { changes } = await client.versions.diff(version.uuid)
+export function findLiveConflicts(changes: DraftChanges, { compared }: Workspace): LiveConflict[] {
   return changes
     .filter(({ conflict }) => conflict)
     .map(({ path, before, after }) => {
