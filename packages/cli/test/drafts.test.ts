@@ -183,7 +183,9 @@ test('a folder whose draft was deleted follows live, and still has its changes',
   await succeed(ben, 'status', '--check')
 })
 
-async function lockOf(person: Person): Promise<{ version: object; prompts: Record<string, { live?: string }> }> {
+async function lockOf(
+  person: Person,
+): Promise<{ version: { uuid: string }; prompts: Record<string, { hash: string; live?: string }> }> {
   return JSON.parse(await readFile(join(person.folder, 'stet.lock.json'), 'utf8'))
 }
 
@@ -213,4 +215,42 @@ test.each([
   await succeed(ben, 'versions', 'delete', version.uuid, '--yes')
   expect((await ben.stet(['pull'])).code).toBe(note === 'absent' ? 6 : 0)
   expect(await read(ben, 'a')).toBe(text)
+})
+
+test('before the first publication, a folder whose draft was deleted continues with another draft, or a new one', async () => {
+  const [ana] = await pairOf('other folder')
+  await write(ana, 'a', 'a of ana\n')
+  const { project } = JSON.parse(await succeed(ana, 'init', '--force', '--create', 'deleted first', '--json'))
+  const client = account.project(project.id)
+  await succeed(ana, 'push')
+  const [first] = await draftsOf(client)
+  if (!first) throw new Error('no draft')
+  await client.versions.delete(first.uuid)
+  expect((await ana.stet(['status'])).stderr).toContain('was deleted\n')
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe('a of ana\n')
+  const { version } = JSON.parse(await succeed(ana, 'push', '--json'))
+  expect(await changesOf(client, version)).toEqual({ a: 'a of ana\n', b: 'first b\n' })
+
+  const other = await client.versions.create('other')
+  await client.versions.delete(version.uuid)
+  await succeed(ana, 'pull')
+  expect((await lockOf(ana)).version.uuid).toBe(other.uuid)
+  await succeed(ana, 'push')
+  expect(await changesOf(client, other)).toEqual({ a: 'a of ana\n', b: 'first b\n' })
+})
+
+test('a push whose new name is refused is in the lock', async () => {
+  const [ana] = await pairOf('refused name')
+  await write(ana, 'a', 'a of ana\n')
+  await succeed(ana, 'push')
+  const before = await lockOf(ana)
+  await write(ana, 'a', 'a of ana again\n')
+  expect((await ana.stet(['push', '--name', 'x'.repeat(10_000)])).code).not.toBe(0)
+  const after = await lockOf(ana)
+  expect(after.version).toEqual(before.version)
+  expect(after.prompts['a']?.hash).not.toBe(before.prompts['a']?.hash)
+  await write(ana, 'a', 'a of ana at last\n')
+  await succeed(ana, 'push', '--name', 'renamed')
+  expect((await lockOf(ana)).version).toMatchObject({ name: 'renamed' })
 })

@@ -101,6 +101,8 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   refuseEmpty(workspace.scan, workspace.settings)
   const selected = selectPaths(workspace.compared, input.names, workspace)
   const plan = planPush(selected, input.isForced ? 'force' : needsDraft(workspace, input) ? 'refuse' : 'merge')
+  // Also with --force, no markers of a merge are published.
+  if (input.isForced && input.publishes) plan.conflicts.push(...selected.filter(({ hasMarkers }) => hasMarkers))
   await refuseConflicts(plan, workspace)
   if (plan.remoteOnly.length > 0) {
     ctx.warn(`Changed on the server only, not touched: ${plan.remoteOnly.map(({ path }) => path).join(', ')}`)
@@ -115,10 +117,10 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const target: Target = input.isDry
     ? { version: workspace.version, isNew: false }
     : await send(workspace, input, { changes, selected }, ctx)
-  const { version, merged } = target
-  const { pushed, required } = input.isDry
-    ? { pushed: [], required: [] }
-    : await finish(workspace, target, selected, changes, ctx)
+  const { merged } = target
+  const { version, pushed, required } = input.isDry
+    ? { version: target.version, pushed: [], required: [] }
+    : await finish(workspace, input, target, selected, changes, ctx)
   await annotatePrompts(
     pushed.map((prompt) => ({ path: prompt.path, found: findingsOf(prompt) })),
     ctx,
@@ -147,7 +149,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
 
 // A published version is never edited, not even with --force.
 function needsDraft({ version }: Workspace, { opensNew }: PushInput): boolean {
-  return opensNew || version.status === 'merged'
+  return opensNew || version.status === 'merged' || Boolean(version.deletedAt)
 }
 
 // Compares the folder with live if the push needs a new draft, because a new draft starts from live.
@@ -168,7 +170,7 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
   if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
     throw new CliError('conflict', 'Files contain conflict markers; nothing was sent', {
       lines,
-      hint: 'resolve them and run stet push, undo the merges with stet pull --abort, or send them as text with --force',
+      hint: 'resolve them and run stet push, undo the merges with stet pull --abort, or send them as text with --force and without --publish',
     })
   }
   const isIncomplete = settings.lock?.version.uuid !== version.uuid && (await lacksHistory(settings.root))
@@ -234,10 +236,10 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   if (opensDraft && input.draft !== undefined && changes.length > 0) {
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
-  if (input.isForced) await agreeToOverwrite(sent, ctx)
+  if (input.isForced) await agreeToOverwrite(sent, opensDraft && input.publishes ? 'live' : 'the draft', ctx)
   if (!opensDraft) {
     const merged = changes.length > 0 ? await pushToDraft(workspace, changes, !input.isForced, ctx.io) : undefined
-    return { version: await rename(client, version, input.name, ctx), isNew: false, merged }
+    return { version, isNew: false, merged }
   }
   if (input.forName !== undefined) return sendFor(input.forName, workspace, changes, ctx)
   if (changes.length === 0) return { version, isNew: false }
@@ -248,10 +250,10 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   return { version: draft, isNew: true }
 }
 
-async function agreeToOverwrite({ changes, selected }: Sent, ctx: Context): Promise<void> {
+async function agreeToOverwrite({ changes, selected }: Sent, place: string, ctx: Context): Promise<void> {
   const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
   if (overwritten.length === 0) return
-  const question = ['Overwrite the text of these prompts in the draft?', ...overwritten.map(({ path }) => `  ${path}`)]
+  const question = [`Overwrite the text of these prompts in ${place}?`, ...overwritten.map(({ path }) => `  ${path}`)]
   if (!(await ctx.confirm(question.join('\n'), '--yes'))) throw new CliError('usage', 'Nothing was sent')
 }
 
@@ -300,11 +302,12 @@ function sayDraft(what: string, { title, uuid }: Version, { say }: Context): voi
 // change, lists the prompts again to get their ids.
 async function finish(
   workspace: Workspace,
+  input: PushInput,
   { version, published, merged = [] }: Target,
   selected: readonly Compared[],
   changes: readonly Change[],
   ctx: Context,
-): Promise<{ pushed: UnresolvedPrompt[]; required: string[] }> {
+): Promise<{ version: Version; pushed: UnresolvedPrompt[]; required: string[] }> {
   const { client, remote, entries, followsLive } = workspace
   const texts = [...changes, ...merged].flatMap(({ content }) => (content === undefined ? [] : [content]))
   await rememberTexts(texts, ctx.io)
@@ -329,8 +332,15 @@ async function finish(
   if (edited.length > 0) ctx.warn(`Edited during the push, not merged: ${edited.join(', ')}`)
   const isLive = version.status === 'merged' && (followsLive || published !== undefined)
   await saveLock(workspace, version, isLive, next)
+  // After the lock is saved, because the new name may be refused.
+  const renamed = needsDraft(workspace, input) ? version : await rename(client, version, input.name, ctx)
+  if (renamed !== version) await saveLock(workspace, renamed, isLive, next)
   const sent = new Set(changes.map(({ path }) => path))
   const pushed = prompts.filter((prompt) => sent.has(prompt.path))
   const first = firstToRun(changes)
-  return { pushed, required: requiredParameters((first && after.get(first.path)) ?? { parameters: {} }) }
+  return {
+    version: renamed,
+    pushed,
+    required: requiredParameters((first && after.get(first.path)) ?? { parameters: {} }),
+  }
 }

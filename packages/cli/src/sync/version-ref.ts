@@ -43,9 +43,13 @@ export async function findDraft(client: Stet, ref: string, isDeleted = false): P
   })
 }
 
-export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
-  const versions = await client.versions.list()
-  const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')
+/** In a project without both, finds the deleted draft `deletedUuid`. */
+export async function findLiveOrNewestDraft(client: Stet, deletedUuid?: string): Promise<Version> {
+  const versions = await client.versions.list({ deleted: deletedUuid !== undefined })
+  const found =
+    versions.find(({ isLive }) => isLive) ??
+    versions.find(({ status, deletedAt }) => status === 'draft' && !deletedAt) ??
+    versions.find(({ uuid }) => uuid === deletedUuid)
   if (found) return found
   throw new CliError('not_found', 'The project has no versions', { hint: 'run stet versions create <name>' })
 }

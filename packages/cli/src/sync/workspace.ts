@@ -10,7 +10,7 @@ import { listPrompts } from './list-prompts.ts'
 import { hasOpenConflict } from './merge/conflict-markers.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
 import { isLeftOut, type Scan, scanProject } from './scan.ts'
-import { findLiveOrNewestDraft, findVersion } from './version-ref.ts'
+import { describeVersion, findLiveOrNewestDraft, findVersion } from './version-ref.ts'
 
 export interface Workspace {
   client: Stet
@@ -40,7 +40,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const { version, followsLive } = followed
   // Read before the texts: if another release comes between, the lock has the number of the earlier one.
   const seq = await seqOf(client, version)
-  const prompts = await listPrompts(client, { versionUuid: version.uuid })
+  const prompts = version.deletedAt ? [] : await listPrompts(client, { versionUuid: version.uuid })
   const promptsDir = promptsDirOf(settings)
   const scan = await scanProject(settings, ctx.warn)
   for (const { path, reason } of scan.refused) ctx.warn(`Skipped ${path}: ${reason}`)
@@ -265,10 +265,13 @@ async function resolveVersion(
     throw error
   })
   if (!version) {
-    ctx.say(`The draft "${lock.version.name}" was deleted; following live`)
+    const next = await findLiveOrNewestDraft(client, lock.version.uuid)
+    ctx.say(
+      `The draft "${lock.version.name}" was deleted${next.deletedAt ? '' : `; following ${describeVersion(next)}`}`,
+    )
     const entries = entriesOverLive(lock.prompts)
     await dropUnpublished(client, entries, lock.prompts)
-    return { version: await client.versions.get('live'), followsLive: true, entries }
+    return { version: next, followsLive: next.isLive, entries }
   }
   if (lock.version.status === 'draft' && version.status === 'merged') {
     ctx.say(`The draft "${version.title}" was published; following live`)

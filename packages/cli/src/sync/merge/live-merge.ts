@@ -26,7 +26,8 @@ type DraftChanges = VersionDiff['changes']
 
 /** Lists what the draft changes in live. */
 export async function listDraftChanges({ client, version }: Workspace): Promise<DraftChanges> {
-  return version.status === 'draft' ? (await client.versions.diff(version.uuid)).changes : []
+  if (version.status !== 'draft' || version.deletedAt) return []
+  return (await client.versions.diff(version.uuid)).changes
 }
 
 /** Notes in `entries` the text of live that each change of the draft builds on. In a conflict, live has another one. */
