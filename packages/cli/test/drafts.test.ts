@@ -158,8 +158,26 @@ test('a draft is renamed, deleted and restored by its name or uuid', async () =>
   await succeed(ana, 'versions', 'delete', twins[0]?.uuid.slice(0, 8) ?? '', '--yes')
   expect((await draftsOf(client)).map(({ uuid }) => uuid)).toEqual([twins[1]?.uuid])
   await succeed(ana, 'versions', 'restore', 'warm tone')
-  expect(await ana.stet(['versions', 'restore', 'warm tone'])).toMatchObject({ code: 5 })
+  const absent = await ana.stet(['versions', 'restore', 'warm tone'])
+  expect(absent).toMatchObject({ code: 5, stderr: expect.stringContaining('stet versions list --deleted') })
   expect(await client.versions.get(version.uuid)).toMatchObject({ title: 'warm tone', deletedAt: null })
+})
+
+test('of deleted drafts with one name, the one deleted last is restored', async () => {
+  const [ana] = await pairOf('deleted names')
+  const client = await clientOf(ana)
+  const first = await client.versions.create('tone')
+  const second = await client.versions.create('tone')
+  await client.versions.delete(second.uuid)
+  // `--if-exists` takes a branch, which may be the beginning of a uuid.
+  await succeed(ana, 'versions', 'delete', first.uuid.slice(0, 8), '--if-exists', '--yes')
+  expect(await draftsOf(client)).toHaveLength(1)
+  await client.versions.delete(first.uuid)
+  const { versions } = JSON.parse(await succeed(ana, 'versions', 'list', '--deleted', '--json'))
+  expect(versions.map(({ uuid }: Version) => uuid).sort()).toEqual([first.uuid, second.uuid].sort())
+  await succeed(ana, 'versions', 'restore', 'tone')
+  expect((await draftsOf(client)).map(({ uuid }) => uuid)).toEqual([first.uuid])
+  expect(await succeed(ana, 'versions', 'list', '--deleted')).toMatch(/deleted\ttone/)
 })
 
 test('a folder whose draft was deleted follows live, and still has its changes', async () => {
