@@ -63,7 +63,7 @@ export const command = defineCommand({
       summary: 'open the draft of this name, or replace all its changes',
     },
     { long: '--delete', summary: 'also delete prompts without a file' },
-    { long: '--force', summary: 'overwrite conflicts in the draft' },
+    { long: '--force', summary: 'overwrite conflicts in the draft, with --publish in live' },
     { long: '--dry-run', summary: 'only show what would happen' },
     { long: '--publish', summary: 'publish too, all or nothing if the folder follows no draft' },
   ],
