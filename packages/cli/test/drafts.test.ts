@@ -235,6 +235,20 @@ test.each([
   expect(await read(ben, 'a')).toBe(text)
 })
 
+test('a prompt that was not pulled from a deleted draft gets what was published since', async () => {
+  const [ana, ben] = await pairOf('not pulled')
+  const client = await clientOf(ana)
+  await write(ana, 'a', 'second a\n')
+  await succeed(ana, 'push', '--publish', '--yes')
+  const draft = await client.versions.create('open')
+  await client.versions.push(draft.uuid, [{ path: 'a', status: 'modified', content: 'a of the draft\n' }])
+  await succeed(ben, 'versions', 'use', draft.uuid)
+  await succeed(ben, 'pull', 'b')
+  await client.versions.delete(draft.uuid)
+  await succeed(ben, 'pull')
+  expect(await read(ben, 'a')).toBe('second a\n')
+})
+
 test('before the first publication, a folder whose draft was deleted continues with another draft, or a new one', async () => {
   const [ana] = await pairOf('other folder')
   await write(ana, 'a', 'a of ana\n')

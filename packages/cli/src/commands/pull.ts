@@ -100,8 +100,8 @@ export async function pull(ctx: Context, input: PullInput): Promise<PullReport> 
   const open = conflicts.filter(
     (one) => isSelected(one.path) && !waiting.has(one.path) && isToMerge(one, workspace, input),
   )
+  noteLive(entries, ofDraft, workspace.entries)
   const merges = await mergeLive(workspace, open, entries, input, merger)
-  noteLive(entries, ofDraft)
   if (!input.isDry) await saveLock(workspace, workspace.version, workspace.followsLive, entries)
   if (input.bundle !== undefined) await writeBundle(input.bundle, workspace, ctx)
   for (const { path, reason } of refused) ctx.warn(`${path} ${reason}: not written`)

@@ -326,7 +326,7 @@ async function finish(
   const next = entriesAfterPush(before, selected, changes, after, baseInLive, written)
   // After a colleague's change, the text before this push is not live's.
   if (version.status === 'draft' && changes.some(({ path }) => next[path] && next[path].live === undefined)) {
-    noteLive(next, (await client.versions.diff(version.uuid)).changes)
+    noteLive(next, (await client.versions.diff(version.uuid)).changes, next)
   }
   const edited = merged.map(({ path }) => path).filter((path) => !written.has(path))
   if (edited.length > 0) ctx.warn(`Edited during the push, not merged: ${edited.join(', ')}`)

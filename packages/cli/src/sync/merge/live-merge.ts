@@ -30,11 +30,23 @@ export async function listDraftChanges({ client, version }: Workspace): Promise<
   return (await client.versions.diff(version.uuid)).changes
 }
 
-/** Notes in `entries` the text of live that each change of the draft builds on. In a conflict, live has another one. */
-export function noteLive(entries: Record<string, LockEntry>, changes: DraftChanges): void {
-  for (const { path, before, conflict } of changes) {
+/**
+ * Notes in `entries` the text of live that each change of the draft builds on. In a conflict, live has another text. An
+ * earlier note then counts only for the draft's text of that time, because a colleague may have merged live since.
+ */
+export function noteLive(
+  entries: Record<string, LockEntry>,
+  changes: DraftChanges,
+  former: Readonly<Record<string, LockEntry>>,
+): void {
+  for (const { path, before, after, conflict } of changes) {
     const entry = entries[path]
-    if (entry && !conflict) entries[path] = { ...entry, live: before?.contentHash ?? '' }
+    if (!entry || entry.hash !== after?.contentHash) continue
+    if (!conflict) entries[path] = { ...entry, live: before?.contentHash ?? '' }
+    else if (entry.hash !== former[path]?.hash) {
+      const { live: _, ...moved } = entry
+      entries[path] = moved
+    }
   }
 }
 
