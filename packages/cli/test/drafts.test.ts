@@ -249,6 +249,26 @@ test('a prompt that was not pulled from a deleted draft gets what was published 
   expect(await read(ben, 'a')).toBe('second a\n')
 })
 
+test('after a colleague merged live into a draft, a pull does not undo what live changes then', async () => {
+  const text = (first: string, last: string): string => `${first}\n2\n3\n4\n${last}\n`
+  const [ana, ben] = await pairOf('live merged by another', { a: text('1', '5') })
+  const client = await clientOf(ana)
+  const publish = async (first: string): Promise<void> => {
+    const changes = [{ path: 'a', status: 'modified', content: text(first, '5') } as const]
+    const { uuid } = await client.versions.create('live', { changes })
+    await client.versions.publish(uuid)
+  }
+  const draft = await client.versions.create('open')
+  await client.versions.push(draft.uuid, [{ path: 'a', status: 'modified', content: text('1', '5 of the draft') }])
+  await succeed(ben, 'versions', 'use', draft.uuid, '--pull')
+  await publish('1 for a time')
+  await client.versions.updateFromEnvironment(draft.uuid)
+  expect(await changesOf(client, draft)).toEqual({ a: text('1 for a time', '5 of the draft') })
+  await publish('1')
+  await succeed(ben, 'pull')
+  expect(await read(ben, 'a')).toBe(text('1', '5 of the draft'))
+})
+
 test('before the first publication, a folder whose draft was deleted continues with another draft, or a new one', async () => {
   const [ana] = await pairOf('other folder')
   await write(ana, 'a', 'a of ana\n')
