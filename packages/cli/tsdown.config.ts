@@ -2,11 +2,15 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 
-// One file for the settings, which each command loads whole, and for the small commands of a group, because each file
-// repeats its imports.
+// One file for the settings, which each command loads whole, for the small commands of a group, and for what pushes and
+// pulls, because each file repeats its imports.
 const groups = [
+  { name: 'workspace', test: /src.sync.(workspace|apply|compare|send|git|merge)|src.commands.(push|pull|publish)/ },
   { name: 'settings', test: /src.settings.(?!latitude)/ },
-  ...['keys', 'versions', 'providers'].map((name) => ({ name, test: new RegExp(`src.commands.${name}.`) })),
+  ...['keys', 'versions', 'providers', 'projects', 'conversations'].map((name) => ({
+    name,
+    test: new RegExp(`src.commands.${name}.[^/]+$`),
+  })),
 ]
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stet, Version } from '@stet/sdk'
 import { expect, onTestFinished, test } from 'vitest'
@@ -158,8 +158,26 @@ test('a draft is renamed, deleted and restored by its name or uuid', async () =>
   await succeed(ana, 'versions', 'delete', twins[0]?.uuid.slice(0, 8) ?? '', '--yes')
   expect((await draftsOf(client)).map(({ uuid }) => uuid)).toEqual([twins[1]?.uuid])
   await succeed(ana, 'versions', 'restore', 'warm tone')
-  expect(await ana.stet(['versions', 'restore', 'warm tone'])).toMatchObject({ code: 5 })
+  const absent = await ana.stet(['versions', 'restore', 'warm tone'])
+  expect(absent).toMatchObject({ code: 5, stderr: expect.stringContaining('stet versions list --deleted') })
   expect(await client.versions.get(version.uuid)).toMatchObject({ title: 'warm tone', deletedAt: null })
+})
+
+test('of deleted drafts with one name, the one deleted last is restored', async () => {
+  const [ana] = await pairOf('deleted names')
+  const client = await clientOf(ana)
+  const first = await client.versions.create('tone')
+  const second = await client.versions.create('tone')
+  await client.versions.delete(second.uuid)
+  // `--if-exists` takes a branch, which may be the beginning of a uuid.
+  await succeed(ana, 'versions', 'delete', first.uuid.slice(0, 8), '--if-exists', '--yes')
+  expect(await draftsOf(client)).toHaveLength(1)
+  await client.versions.delete(first.uuid)
+  const { versions } = JSON.parse(await succeed(ana, 'versions', 'list', '--deleted', '--json'))
+  expect(versions.map(({ uuid }: Version) => uuid).sort()).toEqual([first.uuid, second.uuid].sort())
+  await succeed(ana, 'versions', 'restore', 'tone')
+  expect((await draftsOf(client)).map(({ uuid }) => uuid)).toEqual([first.uuid])
+  expect(await succeed(ana, 'versions', 'list', '--deleted')).toMatch(/deleted\ttone/)
 })
 
 test('a folder whose draft was deleted follows live, and still has its changes', async () => {
@@ -181,4 +199,110 @@ test('a folder whose draft was deleted follows live, and still has its changes',
   // Ben changed nothing, so his files become live's.
   await succeed(ben, 'pull', '--prune')
   await succeed(ben, 'status', '--check')
+})
+
+async function lockOf(
+  person: Person,
+): Promise<{ version: { uuid: string }; prompts: Record<string, { hash: string; live?: string }> }> {
+  return JSON.parse(await readFile(join(person.folder, 'stet.lock.json'), 'utf8'))
+}
+
+test.each([
+  ['pull', ['versions', 'use', '--pull'], 'noted', 'a of ben\n'],
+  ['push', ['versions', 'use'], 'noted', 'a of ben\n'],
+  [
+    'an older lock',
+    ['versions', 'use', '--pull'],
+    'absent',
+    '<<<<<<< file\na of ben\n=======\nfirst a\n>>>>>>> live\n',
+  ],
+])("a deleted draft leaves an edit on top of a colleague's: base of %s", async (name, [...use], note, text) => {
+  const [ana, ben] = await pairOf(`edit of two, ${name}`)
+  await write(ana, 'a', 'a of ana\n')
+  const { version } = JSON.parse(await succeed(ana, 'push', '--json'))
+  await succeed(ben, ...use.slice(0, 2), version.uuid, ...use.slice(2))
+  await write(ben, 'a', 'a of ben\n')
+  if (use.length > 2) await succeed(ben, 'push')
+  else await succeed(ben, 'push', '--force', '--yes')
+  const lock = await lockOf(ben)
+  expect(lock.prompts['a']?.live).toBeDefined()
+  if (note === 'absent') {
+    delete lock.prompts['a']?.live
+    await writeFile(join(ben.folder, 'stet.lock.json'), JSON.stringify(lock))
+  }
+  await succeed(ben, 'versions', 'delete', version.uuid, '--yes')
+  expect((await ben.stet(['pull'])).code).toBe(note === 'absent' ? 6 : 0)
+  expect(await read(ben, 'a')).toBe(text)
+})
+
+test('a prompt that was not pulled from a deleted draft gets what was published since', async () => {
+  const [ana, ben] = await pairOf('not pulled')
+  const client = await clientOf(ana)
+  await write(ana, 'a', 'second a\n')
+  await succeed(ana, 'push', '--publish', '--yes')
+  const draft = await client.versions.create('open')
+  await client.versions.push(draft.uuid, [{ path: 'a', status: 'modified', content: 'a of the draft\n' }])
+  await succeed(ben, 'versions', 'use', draft.uuid)
+  await succeed(ben, 'pull', 'b')
+  await client.versions.delete(draft.uuid)
+  await succeed(ben, 'pull')
+  expect(await read(ben, 'a')).toBe('second a\n')
+})
+
+test('after a colleague merged live into a draft, a pull does not undo what live changes then', async () => {
+  const text = (first: string, last: string): string => `${first}\n2\n3\n4\n${last}\n`
+  const [ana, ben] = await pairOf('live merged by another', { a: text('1', '5') })
+  const client = await clientOf(ana)
+  const publish = async (first: string): Promise<void> => {
+    const changes = [{ path: 'a', status: 'modified', content: text(first, '5') } as const]
+    const { uuid } = await client.versions.create('live', { changes })
+    await client.versions.publish(uuid)
+  }
+  const draft = await client.versions.create('open')
+  await client.versions.push(draft.uuid, [{ path: 'a', status: 'modified', content: text('1', '5 of the draft') }])
+  await succeed(ben, 'versions', 'use', draft.uuid, '--pull')
+  await publish('1 for a time')
+  await client.versions.updateFromEnvironment(draft.uuid)
+  expect(await changesOf(client, draft)).toEqual({ a: text('1 for a time', '5 of the draft') })
+  await publish('1')
+  await succeed(ben, 'pull')
+  expect(await read(ben, 'a')).toBe(text('1', '5 of the draft'))
+})
+
+test('before the first publication, a folder whose draft was deleted continues with another draft, or a new one', async () => {
+  const [ana] = await pairOf('other folder')
+  await write(ana, 'a', 'a of ana\n')
+  const { project } = JSON.parse(await succeed(ana, 'init', '--force', '--create', 'deleted first', '--json'))
+  const client = account.project(project.id)
+  await succeed(ana, 'push')
+  const [first] = await draftsOf(client)
+  if (!first) throw new Error('no draft')
+  await client.versions.delete(first.uuid)
+  expect((await ana.stet(['status'])).stderr).toContain('was deleted\n')
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe('a of ana\n')
+  const { version } = JSON.parse(await succeed(ana, 'push', '--json'))
+  expect(await changesOf(client, version)).toEqual({ a: 'a of ana\n', b: 'first b\n' })
+
+  const other = await client.versions.create('other')
+  await client.versions.delete(version.uuid)
+  await succeed(ana, 'pull')
+  expect((await lockOf(ana)).version.uuid).toBe(other.uuid)
+  await succeed(ana, 'push')
+  expect(await changesOf(client, other)).toEqual({ a: 'a of ana\n', b: 'first b\n' })
+})
+
+test('a push whose new name is refused is in the lock', async () => {
+  const [ana] = await pairOf('refused name')
+  await write(ana, 'a', 'a of ana\n')
+  await succeed(ana, 'push')
+  const before = await lockOf(ana)
+  await write(ana, 'a', 'a of ana again\n')
+  expect((await ana.stet(['push', '--name', 'x'.repeat(10_000)])).code).not.toBe(0)
+  const after = await lockOf(ana)
+  expect(after.version).toEqual(before.version)
+  expect(after.prompts['a']?.hash).not.toBe(before.prompts['a']?.hash)
+  await write(ana, 'a', 'a of ana at last\n')
+  await succeed(ana, 'push', '--name', 'renamed')
+  expect((await lockOf(ana)).version).toMatchObject({ name: 'renamed' })
 })

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pairOf, succeed, write } from './support/pair.ts'
+import { pairOf, read, succeed, write } from './support/pair.ts'
 import { startProxy } from './support/proxy.ts'
 import { account, personIn, projectWith, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
@@ -55,6 +55,22 @@ test('a folder that follows live or an older version opens a draft for push --fo
     }
     await succeed(ben, 'versions', 'use', 'live', '--force')
   }
+})
+
+test('push --force --publish asks whether to overwrite live, and publishes no conflict markers', async () => {
+  const [ana, ben] = await pairOf('forced and published')
+  await write(ben, 'a', 'a of ben\n')
+  await succeed(ben, 'push', '--publish', '--yes')
+  await write(ana, 'a', 'a of ana\n')
+  const asked = await ana.stet(['push', '--force', '--publish'])
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(/Overwrite [^?]* in live\?\n {2}a\n/) })
+  expect(await ana.stet(['pull'])).toMatchObject({ code: 6 })
+  const refused = await ana.stet(['push', '--force', '--publish', '--yes'])
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('a  (conflict markers)') })
+  await write(ana, 'a', 'a of both\n')
+  await succeed(ana, 'push', '--publish', '--yes')
+  await succeed(ben, 'pull')
+  expect(await read(ben, 'a')).toBe('a of both\n')
 })
 
 test('no command sends a text to a published version', async () => {

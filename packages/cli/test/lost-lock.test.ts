@@ -119,6 +119,29 @@ test('the next publication from CI does not revert a rollback', async () => {
   expect(await repository.live()).toEqual({ a: 'first a\n', b: 'second b\n' })
 })
 
+test('after a rollback and a pull, an edit can be pushed, also by CI with the committed lock', async () => {
+  const repository = await Repository.create('edited after a rollback')
+  const { ana } = repository
+  await write(ana.folder, 'a', 'second a\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 0 })
+  expect(await ana.stet(['rollback', '1', '--yes'])).toMatchObject({ code: 0 })
+  expect(await ana.stet(['pull'])).toMatchObject({ code: 0 })
+  for (const text of ['third a\n', 'fourth a\n']) {
+    await write(ana.folder, 'a', text)
+    repository.commit()
+    expect(changesOf(await repository.publish())).toEqual(['a'])
+    expect(await repository.live()).toEqual({ a: text, b: 'first b\n' })
+    if (text === 'third a\n') expect(await ana.stet(['push', '--dry-run'])).toMatchObject({ code: 0 })
+  }
+  // Another rollback is unknown to the lock, so the edit that it undid stays undone.
+  expect(await ana.stet(['rollback', '1', '--yes'])).toMatchObject({ code: 0 })
+  await write(ana.folder, 'b', 'second b\n')
+  repository.commit()
+  expect(changesOf(await repository.publish())).toEqual(['b'])
+  expect(await repository.live()).toEqual({ a: 'first a\n', b: 'second b\n' })
+})
+
 test('later publications from CI do not revert a rollback either, of an edit, an addition or a deletion', async () => {
   const repository = await Repository.create('rolled back for long')
   const { ana } = repository

@@ -87,8 +87,24 @@ test('rollback takes a release, a version or a revision, and refuses what live h
   expect(await to('v2@1')).toMatchObject({ release: { version: { uuid: second, revision: 1 } } })
   expect(await live(client)).toMatchObject({ tone: 'Be odd.\n' })
   const draft = await client.versions.create('never published')
-  for (const ref of [draft.uuid, '99', 'v99', 'v2@7', 'x'])
+  expect(await to(second.slice(0, 8).toUpperCase())).toMatchObject({ release: null })
+  for (const ref of [draft.uuid, '99', 'v99', 'v2@7', 'v2@', 'v3@', 'v3@0x0', '1@0', 'x'])
     expect(await person.stet(['rollback', ref, '--yes']), ref).toMatchObject({ code: 5 })
+})
+
+test('rollback refuses the beginning of two uuids', async () => {
+  const { client, id } = await project()
+  const [first = '', second = ''] = await history(client)
+  const person = await personIn(id, proxy)
+  const begin = first.slice(0, 8)
+  const isReleases = (url: string): boolean => url.includes('/releases')
+  const alike = (text: string): string => text.replaceAll(second.slice(0, 8), begin)
+  proxy.collects = (url) => (isReleases(url) ? { hasLength: true, change: alike } : undefined)
+  const refused = await person.stet(['rollback', begin, '--yes'])
+  proxy.collects = undefined
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(first) })
+  expect(await live(client)).toMatchObject({ tone: 'Be loud.\n' })
+  expect(await person.stet(['rollback', begin, '--yes'])).toMatchObject({ code: 0 })
 })
 
 test('rollback skips a version that was rolled back before the newest publication', async () => {

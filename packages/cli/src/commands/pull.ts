@@ -9,7 +9,14 @@ import { writeNamedFile } from '../settings/write-file.ts'
 import { applyPull, type PullStep } from '../sync/apply.ts'
 import { type Preference, planPull } from '../sync/compare.ts'
 import { KnownTexts } from '../sync/merge/known-texts.ts'
-import { abortMerges, findLiveConflicts, type LiveConflict, mergeLive } from '../sync/merge/live-merge.ts'
+import {
+  abortMerges,
+  findLiveConflicts,
+  type LiveConflict,
+  listDraftChanges,
+  mergeLive,
+  noteLive,
+} from '../sync/merge/live-merge.ts'
 import { type Merger, noFormerText, withText } from '../sync/merge/merge-prompt.ts'
 import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
@@ -75,7 +82,8 @@ export async function pull(ctx: Context, input: PullInput): Promise<PullReport> 
   const workspace = await openWorkspace(ctx)
   const merger = mergerOf(workspace, ctx)
   if (input.aborts) return abort(workspace, input, merger, ctx)
-  const conflicts = await findLiveConflicts(workspace)
+  const ofDraft = await listDraftChanges(workspace)
+  const conflicts = findLiveConflicts(ofDraft, workspace)
   const paths = new Set([...workspace.compared, ...conflicts].map(({ path }) => path))
   const isSelected = selectorOf(input.names, paths, workspace)
   const { steps, refused } = await planSteps(workspace, isSelected, input, merger, ctx)
@@ -92,6 +100,7 @@ export async function pull(ctx: Context, input: PullInput): Promise<PullReport> 
   const open = conflicts.filter(
     (one) => isSelected(one.path) && !waiting.has(one.path) && isToMerge(one, workspace, input),
   )
+  noteLive(entries, ofDraft, workspace.entries)
   const merges = await mergeLive(workspace, open, entries, input, merger)
   if (!input.isDry) await saveLock(workspace, workspace.version, workspace.followsLive, entries)
   if (input.bundle !== undefined) await writeBundle(input.bundle, workspace, ctx)

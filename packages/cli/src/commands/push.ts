@@ -1,4 +1,4 @@
-import type { Change, CompileIssue, PromptIssue, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
+import type { Change, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
@@ -6,9 +6,8 @@ import { CliError, exitCodes } from '../exit-code.ts'
 import { writeMerged } from '../sync/apply.ts'
 import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/compare.ts'
 import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
-import { hashText } from '../sync/hash.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
-import { rebaseOnLive } from '../sync/merge/live-merge.ts'
+import { noteLive, rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
@@ -23,9 +22,9 @@ import {
   type Workspace,
 } from '../sync/workspace.ts'
 import { countOf, shortUuid } from '../terminal/output.ts'
-import { countLines, formatCount } from '../ui/diff.ts'
-import { requiredParameters, runArguments } from '../ui/parameters.ts'
+import { requiredParameters } from '../ui/parameters.ts'
 import { isUnpushed, type PublishReport, publishedAs, publishVersion, refusalOf, sayPublished } from './publish.ts'
+import { describeChanges, firstToRun, type PushReport, sayChanges, sayFindings, sayPushed } from './push-report.ts'
 
 interface PushInput {
   names: readonly string[]
@@ -38,20 +37,6 @@ interface PushInput {
   isForced: boolean
   isDry: boolean
   publishes: boolean
-}
-
-interface PushReport {
-  version: { uuid: string; status: string; name: string }
-  isNewDraft: boolean
-  isDry: boolean
-  changes: { path: string; status: Change['status']; hash: string | null; lines: string; merged?: true }[]
-  errors: { path: string; errors: CompileIssue[] }[]
-  issues: { path: string; issues: PromptIssue[] }[]
-  /** What the run of the first pushed prompt needs. */
-  required: string[]
-  refused: Refusal[]
-  durationMs: number
-  published?: PublishReport
 }
 
 export const command = defineCommand({
@@ -78,7 +63,7 @@ export const command = defineCommand({
       summary: 'open the draft of this name, or replace all its changes',
     },
     { long: '--delete', summary: 'also delete prompts without a file' },
-    { long: '--force', summary: 'overwrite conflicts in the draft' },
+    { long: '--force', summary: 'overwrite conflicts in the draft, with --publish in live' },
     { long: '--dry-run', summary: 'only show what would happen' },
     { long: '--publish', summary: 'publish too, all or nothing if the folder follows no draft' },
   ],
@@ -116,6 +101,8 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   refuseEmpty(workspace.scan, workspace.settings)
   const selected = selectPaths(workspace.compared, input.names, workspace)
   const plan = planPush(selected, input.isForced ? 'force' : needsDraft(workspace, input) ? 'refuse' : 'merge')
+  // Also with --force, no markers of a merge are published.
+  if (input.isForced && input.publishes) plan.conflicts.push(...selected.filter(({ hasMarkers }) => hasMarkers))
   await refuseConflicts(plan, workspace)
   if (plan.remoteOnly.length > 0) {
     ctx.warn(`Changed on the server only, not touched: ${plan.remoteOnly.map(({ path }) => path).join(', ')}`)
@@ -130,10 +117,10 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const target: Target = input.isDry
     ? { version: workspace.version, isNew: false }
     : await send(workspace, input, { changes, selected }, ctx)
-  const { version, merged } = target
-  const { pushed, required } = input.isDry
-    ? { pushed: [], required: [] }
-    : await finish(workspace, target, selected, changes, ctx)
+  const { merged } = target
+  const { version, pushed, required } = input.isDry
+    ? { version: target.version, pushed: [], required: [] }
+    : await finish(workspace, input, target, selected, changes, ctx)
   await annotatePrompts(
     pushed.map((prompt) => ({ path: prompt.path, found: findingsOf(prompt) })),
     ctx,
@@ -162,7 +149,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
 
 // A published version is never edited, not even with --force.
 function needsDraft({ version }: Workspace, { opensNew }: PushInput): boolean {
-  return opensNew || version.status === 'merged'
+  return opensNew || version.status === 'merged' || Boolean(version.deletedAt)
 }
 
 // Compares the folder with live if the push needs a new draft, because a new draft starts from live.
@@ -183,7 +170,7 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
   if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
     throw new CliError('conflict', 'Files contain conflict markers; nothing was sent', {
       lines,
-      hint: 'resolve them and run stet push, undo the merges with stet pull --abort, or send them as text with --force',
+      hint: 'resolve them and run stet push, undo the merges with stet pull --abort, or send them as text with --force and without --publish',
     })
   }
   const isIncomplete = settings.lock?.version.uuid !== version.uuid && (await lacksHistory(settings.root))
@@ -249,10 +236,10 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   if (opensDraft && input.draft !== undefined && changes.length > 0) {
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
-  if (input.isForced) await agreeToOverwrite(sent, ctx)
+  if (input.isForced) await agreeToOverwrite(sent, opensDraft && input.publishes ? 'live' : 'the draft', ctx)
   if (!opensDraft) {
     const merged = changes.length > 0 ? await pushToDraft(workspace, changes, !input.isForced, ctx.io) : undefined
-    return { version: await rename(client, version, input.name, ctx), isNew: false, merged }
+    return { version, isNew: false, merged }
   }
   if (input.forName !== undefined) return sendFor(input.forName, workspace, changes, ctx)
   if (changes.length === 0) return { version, isNew: false }
@@ -263,10 +250,10 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   return { version: draft, isNew: true }
 }
 
-async function agreeToOverwrite({ changes, selected }: Sent, ctx: Context): Promise<void> {
+async function agreeToOverwrite({ changes, selected }: Sent, place: string, ctx: Context): Promise<void> {
   const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
   if (overwritten.length === 0) return
-  const question = ['Overwrite the text of these prompts in the draft?', ...overwritten.map(({ path }) => `  ${path}`)]
+  const question = [`Overwrite the text of these prompts in ${place}?`, ...overwritten.map(({ path }) => `  ${path}`)]
   if (!(await ctx.confirm(question.join('\n'), '--yes'))) throw new CliError('usage', 'Nothing was sent')
 }
 
@@ -315,11 +302,12 @@ function sayDraft(what: string, { title, uuid }: Version, { say }: Context): voi
 // change, lists the prompts again to get their ids.
 async function finish(
   workspace: Workspace,
+  input: PushInput,
   { version, published, merged = [] }: Target,
   selected: readonly Compared[],
   changes: readonly Change[],
   ctx: Context,
-): Promise<{ pushed: UnresolvedPrompt[]; required: string[] }> {
+): Promise<{ version: Version; pushed: UnresolvedPrompt[]; required: string[] }> {
   const { client, remote, entries, followsLive } = workspace
   const texts = [...changes, ...merged].flatMap(({ content }) => (content === undefined ? [] : [content]))
   await rememberTexts(texts, ctx.io)
@@ -336,65 +324,23 @@ async function finish(
   const before = published ? entriesInStep(workspace) : entries
   const written = await writeMerged(workspace.promptsDir, selected, merged)
   const next = entriesAfterPush(before, selected, changes, after, baseInLive, written)
+  // After a colleague's change, the text before this push is not live's.
+  if (version.status === 'draft' && changes.some(({ path }) => next[path] && next[path].live === undefined)) {
+    noteLive(next, (await client.versions.diff(version.uuid)).changes, next)
+  }
   const edited = merged.map(({ path }) => path).filter((path) => !written.has(path))
   if (edited.length > 0) ctx.warn(`Edited during the push, not merged: ${edited.join(', ')}`)
   const isLive = version.status === 'merged' && (followsLive || published !== undefined)
   await saveLock(workspace, version, isLive, next)
+  // After the lock is saved, because the new name may be refused.
+  const renamed = needsDraft(workspace, input) ? version : await rename(client, version, input.name, ctx)
+  if (renamed !== version) await saveLock(workspace, renamed, isLive, next)
   const sent = new Set(changes.map(({ path }) => path))
   const pushed = prompts.filter((prompt) => sent.has(prompt.path))
   const first = firstToRun(changes)
-  return { pushed, required: requiredParameters((first && after.get(first.path)) ?? { parameters: {} }) }
-}
-
-function firstToRun<T extends Pick<Change, 'path' | 'status'>>(changes: readonly T[]): T | undefined {
-  return changes.find(({ status }) => status !== 'deleted')
-}
-
-function describeChanges(
-  changes: readonly Change[],
-  selected: readonly Compared[],
-  merged: NonNullable<PushResult['merged']> = [],
-): Promise<PushReport['changes']> {
-  const described = changes.map(async ({ path, status, content: sent }) => {
-    const there = merged.find((one) => one.path === path)
-    const content = there?.content ?? sent
-    const one = selected.find((candidate) => candidate.path === path)
-    const lines = formatCount(await countLines(one?.remoteText, content))
-    const hash = content === undefined ? null : hashText(content)
-    return { path, status, hash, lines, ...(there && { merged: true as const }) }
-  })
-  return Promise.all(described)
-}
-
-function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
-  const { style, say, program } = ctx
-  const { version, changes, isDry } = report
-  sayChanges(changes, ctx)
-  sayFindings(report, ctx)
-  if (changes.length === 0) say(`${style.ok} Nothing to push`)
-  else if (isDry) say(`${countOf(changes.length, 'change')} would be pushed`)
-  else {
-    say(`${style.ok} ${countOf(changes.length, 'change')} pushed in ${(report.durationMs / 1000).toFixed(1)} s`)
-    const first = firstToRun(changes)
-    if (first && !publishes) say(`  Try it:   ${program} run ${runArguments(first.path, report.required)}`)
-    if (version.status === 'draft' && !publishes) say(`  Publish:  ${program} publish`)
-  }
-}
-
-function sayChanges(changes: PushReport['changes'], { style, say }: Context): void {
-  const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
-  for (const { path, status, lines, merged } of changes) {
-    say(`${style.up} ${letters[status]} ${path}  ${lines}${merged ? '  merged' : ''}`)
-  }
-}
-
-function sayFindings({ errors, issues }: PushReport, { warn }: Context): void {
-  for (const { path, errors: found } of errors) {
-    for (const { line, column, message } of found) warn(`${path}:${line}:${column} ${message}`)
-  }
-  for (const { path, issues: found } of issues) {
-    for (const { severity, line, column, message } of found) {
-      warn(`${path}:${line}:${column} ${severity}: ${message}`)
-    }
+  return {
+    version: renamed,
+    pushed,
+    required: requiredParameters((first && after.get(first.path)) ?? { parameters: {} }),
   }
 }

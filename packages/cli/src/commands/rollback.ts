@@ -77,17 +77,22 @@ async function rollBack({ ref, reason, isDry }: RollbackInput, ctx: Context): Pr
 /** Finds the newest release that matches. Without `ref`, the one to which the newest release returns. */
 async function findTarget(client: Stet, ref: string | undefined): Promise<{ current: Release; target: Release }> {
   let current: Release | undefined
+  let target: Release | undefined
   for await (const release of client.environments.releases('live', { limit: 100 })) {
     current ??= release
-    if (ref === undefined ? release.seq === current.returnsTo : isNamed(release, ref))
-      return { current, target: release }
+    if (ref === undefined ? release.seq !== current.returnsTo : !isNamed(release, ref)) continue
+    const lines = [target ?? release, release].map(({ version }) => version.uuid)
+    if (lines[0] !== lines[1]) throw new CliError('usage', `Live has served several versions ${ref}`, { lines })
+    target ??= release
+    if (ref === undefined || !/^[0-9a-f-]{8,35}(@|$)/i.test(ref)) break
   }
+  if (current && target) return { current, target }
   throw new CliError('not_found', ref === undefined ? 'Live has no earlier version' : `Live has not served ${ref}`)
 }
 
 function isNamed({ seq, version }: Release, ref: string): boolean {
-  const [name = '', revision = version.revision] = ref.split('@')
-  if (name === String(seq)) return name === ref
+  if (ref === String(seq)) return true
+  const [, name = '', revision = version.revision] = /^([0-9a-fv-]+)(?:@(\d+))?$/.exec(ref.toLowerCase()) ?? []
   const isVersion = name === `v${version.number}` || (name.length >= 8 && version.uuid.startsWith(name))
   return isVersion && Number(revision) === version.revision
 }

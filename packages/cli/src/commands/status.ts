@@ -3,7 +3,7 @@ import { defineCommand, hasFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { baseOf, type Compared, compare, conflictStates, inStep, type State } from '../sync/compare.ts'
-import { findLiveConflicts } from '../sync/merge/live-merge.ts'
+import { findLiveConflicts, listDraftChanges } from '../sync/merge/live-merge.ts'
 import { allowEmptyFlag, isLeftOut, refuseEmpty, scanProject } from '../sync/scan.ts'
 import { describeVersion } from '../sync/version-ref.ts'
 import { openWorkspace } from '../sync/workspace.ts'
@@ -65,7 +65,9 @@ async function statusOnline(ctx: Context, allowsEmpty: boolean): Promise<StatusD
   const workspace = await openWorkspace(ctx)
   const { compared, version, scan, settings } = workspace
   refuseEmpty(scan, settings, allowsEmpty)
-  const live = (await findLiveConflicts(workspace)).filter(({ isMerged }) => !isMerged).map(({ path }) => path)
+  const live = findLiveConflicts(await listDraftChanges(workspace), workspace)
+    .filter(({ isMerged }) => !isMerged)
+    .map(({ path }) => path)
   const differing = compared.filter((one) => isDifferent(one) && !live.includes(one.path))
   const entries: StatusEntry[] = await Promise.all(differing.map(toEntry))
   entries.push(...live.map((path): StatusEntry => ({ path, state: 'live-conflict' })))

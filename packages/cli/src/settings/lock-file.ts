@@ -23,8 +23,8 @@ export interface Lock {
   /** Includes the API prefix. */
   baseUrl: string
   projectId: number
-  /** With `ref` live, the folder follows live. */
-  version: { uuid: string; status: VersionStatus; name: string; ref?: 'live' }
+  /** With `ref` live, the folder follows live. `seq` is the release of live with which the entries were compared. */
+  version: { uuid: string; status: VersionStatus; name: string; ref?: 'live'; seq?: number }
   prompts: Record<string, LockEntry>
   /** Maps ids of imported prompts, by which applications called them, to paths. */
   aliases?: Record<string, string>

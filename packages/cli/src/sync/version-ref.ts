@@ -19,23 +19,34 @@ export async function findVersion(client: Stet, ref: string): Promise<Version> {
   throw new CliError('usage', `Several versions begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-/** Finds drafts by name, uuid, or at least its first 8 digits, and with `isDeleted` those that can be restored. */
-export async function findDrafts(client: Stet, ref: string, isDeleted = false): Promise<Version[]> {
+/** Lists the open drafts, or those that can be restored. */
+export async function listDrafts(client: Stet, isDeleted: boolean): Promise<Version[]> {
   const listed = await client.versions.list({ status: 'draft', deleted: isDeleted })
-  const drafts = listed.filter(({ deletedAt }) => (deletedAt !== null) === isDeleted)
-  const exact = drafts.filter(({ title, uuid }) => title === ref || uuid === ref.toLowerCase())
+  return listed.filter(({ deletedAt }) => (deletedAt !== null) === isDeleted)
+}
+
+export function isDraft({ title, uuid }: Version, ref: string): boolean {
+  return title === ref || uuid === ref.toLowerCase()
+}
+
+function matchDrafts(drafts: readonly Version[], ref: string): Version[] {
+  const exact = drafts.filter((draft) => isDraft(draft, ref))
   if (exact.length > 0 || ref.length < 8) return exact
   return drafts.filter(({ uuid }) => uuid.startsWith(ref.toLowerCase()))
 }
 
-/** Finds the only draft as `findDrafts` does. */
+/**
+ * Finds the only draft by name, uuid, or at least its first 8 digits. Of deleted drafts with this name, finds the one
+ * deleted last.
+ */
 export async function findDraft(client: Stet, ref: string, isDeleted = false): Promise<Version> {
-  const found = await findDrafts(client, ref, isDeleted)
+  const drafts = await listDrafts(client, isDeleted)
+  const found = matchDrafts(drafts, ref).sort((a, b) => (b.deletedAt ?? '').localeCompare(a.deletedAt ?? ''))
   const [only, ...others] = found
-  if (only && others.length === 0) return only
+  if (only && (others.length === 0 || (isDeleted && only.title === ref))) return only
   if (!only) {
     throw new CliError('not_found', `No ${isDeleted ? 'deleted ' : ''}draft has the name or uuid ${ref}`, {
-      hint: 'run stet versions list',
+      hint: `run stet versions list${isDeleted ? ' --deleted' : ''}`,
     })
   }
   throw new CliError('usage', `Several drafts match ${ref}: pass the uuid of one`, {
@@ -43,9 +54,13 @@ export async function findDraft(client: Stet, ref: string, isDeleted = false): P
   })
 }
 
-export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
-  const versions = await client.versions.list()
-  const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')
+/** In a project without both, finds the deleted draft `deletedUuid`. */
+export async function findLiveOrNewestDraft(client: Stet, deletedUuid?: string): Promise<Version> {
+  const versions = await client.versions.list({ deleted: deletedUuid !== undefined })
+  const found =
+    versions.find(({ isLive }) => isLive) ??
+    versions.find(({ status, deletedAt }) => status === 'draft' && !deletedAt) ??
+    versions.find(({ uuid }) => uuid === deletedUuid)
   if (found) return found
   throw new CliError('not_found', 'The project has no versions', { hint: 'run stet versions create <name>' })
 }

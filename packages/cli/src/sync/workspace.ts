@@ -5,12 +5,12 @@ import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.
 import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
 import { baseOf, type Compared, compare, conflictStates, inStep, mergedLiveOf } from './compare.ts'
-import { entriesSincePublished } from './git/published-base.ts'
+import { dropUnpublished, entriesSincePublished } from './git/published-base.ts'
 import { listPrompts } from './list-prompts.ts'
 import { hasOpenConflict } from './merge/conflict-markers.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
 import { isLeftOut, type Scan, scanProject } from './scan.ts'
-import { findLiveOrNewestDraft, findVersion } from './version-ref.ts'
+import { describeVersion, findLiveOrNewestDraft, findVersion } from './version-ref.ts'
 
 export interface Workspace {
   client: Stet
@@ -20,6 +20,8 @@ export interface Workspace {
   cwd: string
   scan: Scan
   version: Version
+  /** The number of the newest release, if the version is live. */
+  seq?: number | undefined
   followsLive: boolean
   remote: Map<string, UnresolvedPrompt>
   entries: Readonly<Record<string, LockEntry>>
@@ -36,7 +38,9 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const client = await ctx.client()
   const followed = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
   const { version, followsLive } = followed
-  const prompts = await listPrompts(client, { versionUuid: version.uuid })
+  // Read before the texts: if another release comes between, the lock has the number of the earlier one.
+  const seq = await seqOf(client, version)
+  const prompts = version.deletedAt ? [] : await listPrompts(client, { versionUuid: version.uuid })
   const promptsDir = promptsDirOf(settings)
   const scan = await scanProject(settings, ctx.warn)
   for (const { path, reason } of scan.refused) ctx.warn(`Skipped ${path}: ${reason}`)
@@ -44,7 +48,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const lock = settings.lock && { ...settings.lock, prompts: followed.entries ?? settings.lock.prompts }
   let entries = lock?.prompts ?? {}
   let compared = compareAll(entries, scan, remote)
-  if (mayLackBase(version, lock, compared)) {
+  if (mayLackBase({ version, seq }, lock, compared)) {
     const paths = compared.filter(({ state }) => !inStep.has(state)).map(({ path }) => path)
     entries = await entriesSincePublished({ client, version, remote, lock, promptsDir, paths })
     compared = compareAll(entries, scan, remote)
@@ -56,6 +60,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
     cwd: ctx.io.cwd,
     scan,
     version,
+    seq,
     followsLive,
     remote,
     entries,
@@ -63,10 +68,29 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   }
 }
 
+async function seqOf(client: Stet, { uuid, isLive }: Version): Promise<number | undefined> {
+  if (!isLive) return undefined
+  const { NotFoundError } = await import('@stet/sdk')
+  try {
+    const [newest] = (await client.environments.releases('live', { limit: 1 })).items
+    return newest?.version.uuid === uuid ? newest.seq : undefined
+  } catch (error) {
+    // The server is older than releases.
+    if (error instanceof NotFoundError) return undefined
+    throw error
+  }
+}
+
 // Returns whether live may have changed since the lock was written. After a rollback, that may be so although the lock
 // names what is live. In an open draft, such a change appears as a conflict.
-function mayLackBase(version: Version, lock: Lock | undefined, compared: readonly Compared[]): boolean {
-  if (version.isLive) return compared.some(({ state }) => !inStep.has(state))
+function mayLackBase(
+  { version, seq }: Pick<Workspace, 'version' | 'seq'>,
+  lock: Lock | undefined,
+  compared: readonly Compared[],
+): boolean {
+  if (version.isLive) {
+    return (seq === undefined || lock?.version.seq !== seq) && compared.some(({ state }) => !inStep.has(state))
+  }
   return (
     lock?.version.uuid === version.uuid &&
     version.status === 'draft' &&
@@ -177,7 +201,7 @@ export function entriesOverLive(entries: Readonly<Record<string, LockEntry>>): R
 
 /** Writes the lock for one version with the entries `prompts`. */
 export async function saveLock(
-  workspace: Pick<Workspace, 'settings'>,
+  workspace: Pick<Workspace, 'settings'> & Partial<Pick<Workspace, 'version' | 'seq'>>,
   version: Version,
   followsLive: boolean,
   prompts: Record<string, LockEntry>,
@@ -191,6 +215,8 @@ export async function saveLock(
       status: version.status,
       name: version.title,
       ...(followsLive && { ref: 'live' }),
+      // Only if the entries were compared with this release.
+      ...(version.uuid === workspace.version?.uuid && workspace.seq !== undefined && { seq: workspace.seq }),
     },
     prompts: version.status === 'draft' ? prompts : withoutDraftNotes(prompts),
     ...(settings.lock?.aliases && { aliases: settings.lock.aliases }),
@@ -239,8 +265,13 @@ async function resolveVersion(
     throw error
   })
   if (!version) {
-    ctx.say(`The draft "${lock.version.name}" was deleted; following live`)
-    return { version: await client.versions.get('live'), followsLive: true, entries: entriesOverLive(lock.prompts) }
+    const next = await findLiveOrNewestDraft(client, lock.version.uuid)
+    ctx.say(
+      `The draft "${lock.version.name}" was deleted${next.deletedAt ? '' : `; following ${describeVersion(next)}`}`,
+    )
+    const entries = entriesOverLive(lock.prompts)
+    await dropUnpublished(client, entries, lock.prompts)
+    return { version: next, followsLive: next.isLive, entries }
   }
   if (lock.version.status === 'draft' && version.status === 'merged') {
     ctx.say(`The draft "${version.title}" was published; following live`)

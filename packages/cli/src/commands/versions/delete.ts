@@ -1,18 +1,20 @@
 import { defineCommand, hasFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
-import { describeVersion, findDraft, findDrafts } from '../../sync/version-ref.ts'
+import { describeVersion, findDraft, isDraft, listDrafts } from '../../sync/version-ref.ts'
 import { shortUuid } from '../../terminal/output.ts'
 
 export const command = defineCommand({
   summary: 'Deletes a draft. Its conversations stay, and it can be restored for 30 days.',
   examples: ['stet versions delete "tone pass"', 'stet versions delete "$BRANCH" --if-exists --yes'],
   args: [{ name: 'draft', summary: 'its name, its uuid, or the first 8 digits', isRequired: true }],
-  flags: [{ long: '--if-exists', summary: 'succeed if there is no such draft' }],
+  flags: [{ long: '--if-exists', summary: 'succeed if no draft has this name or uuid' }],
   parse: (raw) => ({ ref: raw.args[0] ?? '', isOptional: hasFlag(raw, 'ifExists') }),
   async run({ ref, isOptional }, ctx) {
     await ctx.projectId()
     const client = await ctx.client()
-    if (isOptional && (await findDrafts(client, ref)).length === 0) return { version: null }
+    // Scripts pass names of branches, which may be the first digits of a uuid.
+    const isPresent = async () => (await listDrafts(client, false)).some((draft) => isDraft(draft, ref))
+    if (isOptional && !(await isPresent())) return { version: null }
     const draft = await findDraft(client, ref)
     if (!(await ctx.confirm(`Delete ${describeVersion(draft)}?`, '--yes'))) {
       throw new CliError('usage', 'Nothing was deleted')

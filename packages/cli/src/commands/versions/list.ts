@@ -1,28 +1,34 @@
 import type { Version } from '@stet/sdk'
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
+import { listDrafts } from '../../sync/version-ref.ts'
 import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
 
 export const command = defineCommand({
   summary: 'Lists drafts, then published versions, newest first.',
   examples: ['stet versions list', 'stet versions list --status draft --json'],
-  flags: [{ long: '--status', value: '<status>', summary: 'draft or merged' }],
-  parse(raw): { status: 'draft' | 'merged' | undefined } {
+  flags: [
+    { long: '--status', value: '<status>', summary: 'draft or merged' },
+    { long: '--deleted', summary: 'only deleted drafts that can be restored' },
+  ],
+  parse(raw): { status: 'draft' | 'merged' | undefined; isDeleted: boolean } {
+    const isDeleted = hasFlag(raw, 'deleted')
     const status = textFlag(raw, 'status')
-    if (status === undefined || status === 'draft' || status === 'merged') return { status }
+    if (status === undefined || status === 'draft' || status === 'merged') return { status, isDeleted }
     throw new CliError('usage', `--status must be draft or merged, not "${status}"`)
   },
-  async run({ status }, ctx) {
+  async run({ status, isDeleted }, ctx) {
     const projectId = await ctx.projectId()
     const { lock } = await ctx.settings()
-    const versions = await (await ctx.client()).versions.list(status ? { status } : {})
+    const client = await ctx.client()
+    const versions = await (isDeleted ? listDrafts(client, true) : client.versions.list(status ? { status } : {}))
     const isHere = lock?.projectId === projectId
     return { versions, current: isHere ? (lock?.version.uuid ?? null) : null }
   },
   print({ versions, current }, { io }) {
     const columns = [
       { head: ' ', cell: ({ uuid }: Version) => (uuid === current ? '●' : ' ') },
-      { head: 'STATUS', cell: ({ status }: Version) => status },
+      { head: 'STATUS', cell: ({ status, deletedAt }: Version) => (deletedAt ? 'deleted' : status) },
       { head: 'NAME', cell: ({ title }: Version) => title },
       {
         head: 'VERSION',

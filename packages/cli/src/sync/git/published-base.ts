@@ -60,6 +60,26 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
   return entries
 }
 
+/**
+ * Drops the entries of a deleted draft that have neither a note of live's text nor a published one. They may be texts of
+ * the draft, on top of which live's text would replace the file.
+ */
+export async function dropUnpublished(
+  client: Stet,
+  entries: Record<string, LockEntry>,
+  noted: Readonly<Record<string, LockEntry>>,
+): Promise<void> {
+  const open = new Set(Object.keys(entries).filter((path) => noted[path]?.live === undefined))
+  const versions = open.size > 0 ? await client.versions.list({ status: 'merged' }) : []
+  for (const { uuid } of versions.slice(0, maxVersions)) {
+    if (open.size === 0) return
+    for (const { path, contentHash } of (await client.versions.tree(uuid)).items) {
+      if (entries[path]?.hash === contentHash) open.delete(path)
+    }
+  }
+  for (const path of open) delete entries[path]
+}
+
 interface Publication {
   checkout: Checkout
   version: Version

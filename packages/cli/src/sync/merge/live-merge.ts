@@ -1,4 +1,4 @@
-import type { Version } from '@stet/sdk'
+import type { Version, VersionDiff } from '@stet/sdk'
 import type { LockEntry } from '../../settings/lock-file.ts'
 import { entryOf, fileOf, problemOfFile, problemOfWrite, replaceText } from '../apply.ts'
 import type { Compared, Preference } from '../compare.ts'
@@ -22,10 +22,36 @@ export type MergeOutcome =
   | { action: 'merge' | 'merge-conflict' | 'merge-ours' | 'merge-theirs' | 'merge-restore'; path: string }
   | { action: 'merge-blocked'; path: string; reason: string }
 
+type DraftChanges = VersionDiff['changes']
+
+/** Lists what the draft changes in live. */
+export async function listDraftChanges({ client, version }: Workspace): Promise<DraftChanges> {
+  if (version.status !== 'draft' || version.deletedAt) return []
+  return (await client.versions.diff(version.uuid)).changes
+}
+
+/**
+ * Notes in `entries` the text of live that each change of the draft builds on. In a conflict, live has another text. An
+ * earlier note then counts only for the draft's text of that time, because a colleague may have merged live since.
+ */
+export function noteLive(
+  entries: Record<string, LockEntry>,
+  changes: DraftChanges,
+  former: Readonly<Record<string, LockEntry>>,
+): void {
+  for (const { path, before, after, conflict } of changes) {
+    const entry = entries[path]
+    if (!entry || entry.hash !== after?.contentHash) continue
+    if (!conflict) entries[path] = { ...entry, live: before?.contentHash ?? '' }
+    else if (entry.hash !== former[path]?.hash) {
+      const { live: _, ...moved } = entry
+      entries[path] = moved
+    }
+  }
+}
+
 /** Finds the conflicts that publishing the draft would cause. */
-export async function findLiveConflicts({ client, version, compared }: Workspace): Promise<LiveConflict[]> {
-  if (version.status !== 'draft') return []
-  const { changes } = await client.versions.diff(version.uuid)
+export function findLiveConflicts(changes: DraftChanges, { compared }: Workspace): LiveConflict[] {
   return changes
     .filter(({ conflict }) => conflict)
     .map(({ path, before, after }) => {
