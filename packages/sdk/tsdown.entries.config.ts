@@ -28,16 +28,18 @@ export default defineConfig({
         },
       },
     }
-    // Two copies of the engine, with the parsers of expressions and YAML, are half of the package.
-    const minifiedEngine = {
-      name: 'minified-engine',
+    // Two copies of the engine, with the parsers of expressions and YAML, are half of the package. The other chunks keep
+    // their names, which appear in stack traces.
+    const minified = {
+      name: 'minified-entries',
       async generateBundle(_options: unknown, bundle: Record<string, { name?: string | undefined; code?: string }>) {
-        for (const chunk of Object.values(bundle)) {
-          if (chunk.name !== 'engine' || chunk.code === undefined) continue
-          chunk.code = (await transform(chunk.code, { minify: true, format: format === 'cjs' ? 'cjs' : 'esm' })).code
+        for (const [file, chunk] of Object.entries(bundle)) {
+          if (chunk.code === undefined || !/\.[cm]js$/.test(file)) continue
+          const how = chunk.name === 'engine' ? { minify: true } : { minifyWhitespace: true }
+          chunk.code = (await transform(chunk.code, { ...how, format: format === 'cjs' ? 'cjs' : 'esm' })).code
         }
       },
     }
-    return { ...options, plugins: [writtenTable, outside, minifiedEngine, options.plugins] }
+    return { ...options, plugins: [writtenTable, outside, minified, options.plugins] }
   },
 })
