@@ -8,7 +8,7 @@ import type { Problem } from './compile-texts.ts'
 
 type Annotation = Omit<Problem, 'frame'>
 
-/** What is wrong with a prompt, and where. */
+/** An issue of a prompt, with its position in the file. */
 export type Finding = Omit<Annotation, 'path' | 'file'>
 
 /** Prints annotations in GitHub Actions only. GitHub shows each one at its line. */
