@@ -1,5 +1,6 @@
-import type { TreeItem } from '@stet/sdk'
+import type { ApiError, TreeItem } from '@stet/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { noticeSignedOut } from '../../app/session.ts'
@@ -7,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/copy.tsx'
 import { Key } from '../../ui/mark.tsx'
 import { Empty } from '../../ui/states.tsx'
+import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
 import css from './open.module.css'
 import type { PaneLayout } from './panes/layout.ts'
@@ -44,11 +46,45 @@ export function FirstPrompt({ edits }: { edits: PromptEdits }) {
   return (
     <div className={css['nothing']}>
       <Empty line="There are no prompts here yet.">
-        <Button look="primary" blocked={edits.blocked} onClick={() => edits.ask({ kind: 'new', folder: '' })}>
+        <Button look="primary" blocked={edits.blocked} onClick={() => edits.ask({ kind: 'new', path: '' })}>
           New prompt
         </Button>
         <p className={css['keys']}>Or push the prompts of a folder:</p>
         <Code text="stet push" label="command" />
+      </Empty>
+    </div>
+  )
+}
+
+interface MissingPromptProps {
+  path: string
+  place: EditPlace
+  edits: PromptEdits
+  error: ApiError
+}
+
+/** At an address without a prompt. */
+export function MissingPrompt({ path, place, edits, error }: MissingPromptProps) {
+  const { suggestions } = Object(error.details)
+  const similar: readonly string[] = Array.isArray(suggestions) ? suggestions : []
+  const params = { project: String(place.projectId), version: place.versionUuid }
+  return (
+    <div className={css['nothing']} role="alert">
+      <Empty line="There is no prompt at this address.">
+        <Button look="primary" blocked={edits.blocked} onClick={() => edits.ask({ kind: 'new', path })}>
+          Create it
+        </Button>
+        {similar.length > 0 && <p>Or open one with a similar path:</p>}
+        {similar.map((one) => (
+          <Link
+            key={one}
+            to="/p/$project/v/$version/prompts/$"
+            params={{ ...params, _splat: one }}
+            className={css['suggestion']}
+          >
+            {one}
+          </Link>
+        ))}
       </Empty>
     </div>
   )
