@@ -19,7 +19,6 @@ import { mayTakeFocus } from './tool-call.tsx'
 interface OutputProps {
   session: RunSession
   hasInputs: boolean
-  onLine?: ((path: string, line: number, column: number) => void) | undefined
 }
 
 const phases: Record<RunPhase, { text: string; tone?: Tone }> = {
@@ -43,7 +42,7 @@ function isFree(
 }
 
 /** What the prompt answered, and the chat below it. */
-export function Output({ session, hasInputs, onLine }: OutputProps) {
+export function Output({ session, hasInputs }: OutputProps) {
   const rounds = useSyncExternalStore(watchRuns, () => session.rounds)
   const providers = useQuery(providersQuery)
   const [tab, setTab] = useState<OutputTab>('text')
@@ -80,14 +79,8 @@ export function Output({ session, hasInputs, onLine }: OutputProps) {
       />
       <div role="tabpanel" id={`${id}-panel-${tab}`} aria-labelledby={`${id}-tab-${tab}`} className={css['panel']}>
         {rounds.map((round, at) => (
-          <RunView
-            // biome-ignore lint/suspicious/noArrayIndexKey: rounds are only added at the end
-            key={at}
-            session={session}
-            round={round}
-            tab={tab}
-            onLine={onLine}
-          />
+          // biome-ignore lint/suspicious/noArrayIndexKey: rounds are only added at the end
+          <RunView key={at} {...{ session, round, tab }} />
         ))}
         <div ref={end} className={css['end']} />
       </div>

@@ -1,6 +1,6 @@
 import type { Example, Prompt } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { memo, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { examplesQuery } from '../app/queries.ts'
 import { useBlocked } from '../app/session.ts'
 import { keyText, useShortcuts } from '../app/shortcuts.ts'
@@ -13,16 +13,26 @@ import { say } from '../ui/toast.tsx'
 import { answerText, isActive, type RunView } from './follow-run.ts'
 import { Examples } from './inputs/examples.tsx'
 import { InputForm } from './inputs/input-form.tsx'
-import { clientTools, draftsOf, inputsOf, type PromptInput, valuesOf } from './inputs/input-value.ts'
+import {
+  clientTools,
+  draftsOf,
+  inputsOf,
+  missingIn,
+  type PromptInput,
+  requiredInput,
+  valuesOf,
+} from './inputs/input-value.ts'
 import type { KeptInputs } from './inputs/kept-inputs.ts'
 import { PasteJson } from './inputs/paste-json.tsx'
 import { type Inputs, useInputs } from './inputs/use-inputs.ts'
 import { useRenamedInput } from './inputs/use-renamed-input.ts'
 import { Output } from './output.tsx'
 import css from './run-pane.module.css'
+import { agentPaths, RunPlaceContext } from './run-place.ts'
 import { isRunning, type RunSession, runSession } from './session/run-session.ts'
 import { mayStream } from './session/streams.ts'
 import { watchRuns } from './session/watch-runs.ts'
+import { mayTakeFocus } from './tool-call.tsx'
 
 export interface RunPaneProps {
   projectId: number
@@ -38,7 +48,9 @@ export interface RunPaneProps {
   example?: string | undefined
   onExample: (uuid: string | undefined) => void
   /** Shows a place of a prompt in the editor. */
-  onLine?: ((path: string, line: number, column: number) => void) | undefined
+  onLine: (path: string, line: number, column: number) => void
+  /** Another version of the prompt is loading. The pane shows that of the version before. */
+  isLoading: boolean
 }
 
 /**
@@ -72,7 +84,7 @@ export function PromptTitle({
 }
 
 function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
-  const { document, ready, projectId, path, example, onLine } = props
+  const { document, ready, projectId, versionUuid, path, example, onLine, isLoading } = props
   const needsRun = useBlocked('run')
   const session = runSession(storageKey)
   useEffect(() => void session.resume(), [session])
@@ -93,11 +105,14 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
     example !== undefined &&
     example !== inputs.example &&
     (examples.isPending || chosen !== undefined)
-  const blocked = needsRun || (isFilling && 'the example is loading')
+  const blocked = needsRun || (isLoading && 'the prompt is loading') || (isFilling && 'the example is loading')
   const [marks, setMarks] = useState(noMarks)
+  const pane = useShownProblem(marks)
   const run = () => {
-    setMarks({ problems, edited: [] })
-    if (Object.keys(problems).length > 0 || blocked) return
+    if (blocked) return
+    const found = { ...missingIn(fields, parameters), ...problems }
+    setMarks({ problems: found, edited: [] })
+    if (Object.keys(found).length > 0) return
     void session.run({ projectId, path, parameters, messages, tools: clientTools(document.config), ready })
   }
   useShortcuts([
@@ -110,10 +125,15 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
       run: () => session.stop(),
     },
   ])
-  const announced = useMemo(() => (view ? announcement(view) : ''), [view])
+  const announced = useMemo(() => announcement(view, Object.keys(marks.problems)), [view, marks])
   const refused = view && round?.said === null ? refusedInputs(view, marks.edited) : {}
+  const { config } = document
+  const place = useMemo(
+    () => ({ projectId, versionUuid, agents: agentPaths(config, path), onLine }),
+    [projectId, versionUuid, config, path, onLine],
+  )
   return (
-    <section className={css['pane']} aria-label="Run" data-run-pane data-keeps-focus="[data-run-bar] button">
+    <section ref={pane} className={css['pane']} aria-label="Run" data-run-pane data-keeps-focus="[data-run-bar] button">
       <div className={css['layout']}>
         <InputsPart
           {...props}
@@ -125,13 +145,27 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
           onEdited={(name) => setMarks(name === null ? noMarks : markEdited(marks, name))}
         />
         <RunBar session={session} view={view} blocked={blocked} onRun={run} />
-        <Output session={session} hasInputs={fields.length > 0} onLine={onLine} />
+        <RunPlaceContext value={place}>
+          <Output session={session} hasInputs={fields.length > 0} />
+        </RunPlaceContext>
       </div>
       <Hidden>
         <span aria-live="polite">{announced}</span>
       </Hidden>
     </section>
   )
+}
+
+/** Shows the first field that an attempt to run has marked, with the focus unless the user is typing elsewhere. */
+function useShownProblem(marks: Marks) {
+  const pane = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (marks.edited.length > 0 || Object.keys(marks.problems).length === 0) return
+    const field = pane.current?.querySelector<HTMLElement>('[aria-invalid]')
+    if (field && mayTakeFocus(field)) field.focus()
+    field?.scrollIntoView({ block: 'nearest' })
+  }, [marks])
+  return pane
 }
 
 /** The problems that the last attempt found, and the fields edited since. */
@@ -276,14 +310,16 @@ function RunBar({ session, view, blocked, onRun }: RunBarProps) {
 function refusedInputs({ trouble }: RunView, edited: readonly string[]): Record<string, string> {
   if (!trouble) return {}
   const entries = [
-    ...trouble.missing.map((name) => [name, 'The prompt requires this input.'] as const),
+    ...trouble.missing.map((name) => [name, requiredInput] as const),
     ...trouble.invalid.map(({ name, expected }) => [name, `This must be ${expected}.`] as const),
   ]
   return Object.fromEntries(entries.filter(([name]) => !edited.includes(name)))
 }
 
 /** For screen readers: the start, the end and the length, but not the words as they arrive. */
-function announcement(view: RunView): string {
+function announcement(view: RunView | undefined, problems: readonly string[]): string {
+  if (problems.length > 0) return `The run has not started. Correct ${problems.join(', ')} first.`
+  if (!view) return ''
   if (isActive(view)) return 'The run has started'
   const words = counted(answerText(view).match(/\S+/g)?.length ?? 0, 'word')
   if (view.phase === 'completed') return `The run has ended with ${words}`

@@ -17,11 +17,10 @@ interface RoundProps {
   session: RunSession
   round: Round
   tab: OutputTab
-  onLine?: ((path: string, line: number, column: number) => void) | undefined
 }
 
 /** One run of the conversation, with the message that it answers. Earlier rounds stay as they are while words arrive. */
-export const RunView = memo(function RunView({ session, round, tab, onLine }: RoundProps) {
+export const RunView = memo(function RunView({ session, round, tab }: RoundProps) {
   const { said, view } = round
   const calls = toolCallsOf(view)
   const call = (part: OutputPart) => part.kind === 'tool' && <ToolCall key={part.key} call={part} session={session} />
@@ -36,7 +35,7 @@ export const RunView = memo(function RunView({ session, round, tab, onLine }: Ro
       {tab === 'text' && <Steps view={view} call={call} />}
       {tab === 'json' && <JsonOf view={view} />}
       {tab === 'tools' && (calls.length > 0 ? calls.map(call) : <p className={css['quiet']}>No tool calls.</p>)}
-      {view.trouble && <RunFailure trouble={view.trouble} onLine={onLine} onRejoin={() => void session.rejoin()} />}
+      {view.trouble && <RunFailure trouble={view.trouble} onRejoin={() => void session.rejoin()} />}
       {view.phase === 'stopped' && <p className={css['stopped']}>stopped</p>}
       {view.phase === 'queued' && (
         <p className={css['quiet']}>

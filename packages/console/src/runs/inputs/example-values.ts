@@ -1,11 +1,47 @@
+/** What an example would hold if it was saved now. Pure. */
 import type { EXAMPLE_LIMITS } from '@stet/contract/vocabulary'
+import type { Example } from '@stet/sdk'
 import { sizeText } from './input-value.ts'
 
 // Only the type is imported, so the page does not contain the vocabulary. Another limit does not compile.
 const limitBytes: (typeof EXAMPLE_LIMITS)['bytes'] = 262_144
 
+interface Typed {
+  /** What the fields hold now. */
+  parameters: Record<string, unknown>
+  /** The names of fields whose text has no value, for example half-written JSON. */
+  unread: readonly string[]
+}
+
+/**
+ * @param current the chosen example
+ * @param saved the values of the fields when they are filled from it
+ */
+export function exampleValues(
+  current: Pick<Example, 'parameters' | 'messages'> | undefined,
+  saved: Record<string, unknown>,
+  { parameters, unread }: Typed,
+) {
+  // An input that this version of the prompt does not declare has no field. Its value stays in the example.
+  const kept = Object.entries(current?.parameters ?? {}).filter(
+    ([name]) => !Object.hasOwn(saved, name) || Object.hasOwn(parameters, name),
+  )
+  const values = { parameters: { ...Object.fromEntries(kept), ...parameters }, messages: current?.messages ?? [] }
+  return {
+    isChanged: current !== undefined && (unread.length > 0 || isDifferent(parameters, saved)),
+    values,
+    problem: unread.length > 0 ? `Correct ${unread.join(', ')} first.` : tooLarge(values.parameters, values.messages),
+  }
+}
+
+function isDifferent(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
+  const names = Object.keys(one)
+  if (names.length !== Object.keys(other).length) return true
+  return names.some((name) => one[name] !== other[name] && JSON.stringify(one[name]) !== JSON.stringify(other[name]))
+}
+
 /** Says that an example is too large, and which input has most of it. Null if it fits. */
-export function exampleProblem(parameters: Record<string, unknown>, messages: readonly unknown[]): string | null {
+function tooLarge(parameters: Record<string, unknown>, messages: readonly unknown[]): string | null {
   const bytes = bytesOf({ parameters, messages })
   if (bytes <= limitBytes) return null
   const [largest] = Object.entries(parameters)

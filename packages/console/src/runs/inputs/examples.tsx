@@ -1,7 +1,7 @@
 import type { Example } from '@stet/sdk'
 import { ApiError } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, useEffect, useMemo, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
@@ -10,13 +10,12 @@ import { DeferredMenu } from '../../ui/deferred.tsx'
 import { selectClass, TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { counted } from '../../ui/time.tsx'
-import { exampleProblem } from './example-size.ts'
+import { exampleValues } from './example-values.ts'
 import { draftsOf, type PromptInput, valuesOf } from './input-value.ts'
 import css from './inputs.module.css'
 
 const loadMenu = () => import('./example-menu.tsx')
 const ExampleMenu = lazy(loadMenu)
-const DeleteExample = lazy(() => import('./delete-example.tsx'))
 
 interface ExamplesProps {
   projectId: number
@@ -41,12 +40,20 @@ interface ExamplesProps {
 
 /** Chooses among the named examples of a prompt, and saves, updates and deletes them. */
 export function Examples(props: ExamplesProps) {
-  const { projectId, documentUuid, chosen, filled, blocked, onFill, onChoose, onBelong } = props
+  const { projectId, documentUuid, chosen, filled, fields, parameters, unread } = props
+  const { blocked, onFill, onChoose, onBelong } = props
   const examples = useQuery(examplesQuery(projectId, documentUuid))
-  const [open, setOpen] = useState<'name' | 'delete' | null>(null)
+  const [isNaming, setNaming] = useState(false)
   const list = examples.data ?? []
   const current = list.find(({ uuid }) => uuid === chosen)
-  const { isChanged, values, problem } = useExampleValues(current, props)
+  const saved = useMemo(
+    () => (current ? valuesOf(fields, draftsOf(fields, current.parameters)).parameters : {}),
+    [fields, current],
+  )
+  const { isChanged, values, problem } = useMemo(
+    () => exampleValues(current, saved, { parameters, unread }),
+    [current, saved, parameters, unread],
+  )
   const change = useExampleChanges({ projectId, documentUuid, ...values, onBelong })
   // The address changes a moment after the inputs were given to another example. Only a new choice fills the fields.
   const noticed = useRef<string>(undefined)
@@ -66,7 +73,7 @@ export function Examples(props: ExamplesProps) {
             Update
           </Button>
         ) : (
-          <Button blocked={blocked} onClick={() => setOpen('name')}>
+          <Button blocked={blocked} onClick={() => setNaming(true)}>
             Save
           </Button>
         )}
@@ -85,7 +92,8 @@ export function Examples(props: ExamplesProps) {
                 name={current.name}
                 blocked={blocked}
                 onRestore={isChanged ? () => onFill(current) : null}
-                onOpen={setOpen}
+                onSaveAs={() => setNaming(true)}
+                onDelete={() => change.remove(current.uuid)}
               />
             )}
           </DeferredMenu>
@@ -96,55 +104,15 @@ export function Examples(props: ExamplesProps) {
       )}
       {isChanged && problem && <p className={css['remark']}>{problem}</p>}
       {change.error && <Failure error={change.error} what="The example was not updated" onRetry={update} />}
-      {open === 'name' && (
+      {isNaming && (
         <NameForm
           problem={problem}
-          onSave={(name) => change.create(name).then(() => setOpen(null))}
-          onCancel={() => setOpen(null)}
+          onSave={(name) => change.create(name).then(() => setNaming(false))}
+          onCancel={() => setNaming(false)}
         />
-      )}
-      {current && open === 'delete' && (
-        <Suspense>
-          <DeleteExample
-            name={current.name}
-            onClose={() => setOpen(null)}
-            onConfirm={() => change.remove(current.uuid)}
-          />
-        </Suspense>
       )}
     </div>
   )
-}
-
-/** What an example would hold if it was saved now. */
-function useExampleValues(
-  current: Example | undefined,
-  { fields, parameters, unread }: Pick<ExamplesProps, 'fields' | 'parameters' | 'unread'>,
-) {
-  const saved = useMemo(
-    () => (current ? valuesOf(fields, draftsOf(fields, current.parameters)).parameters : {}),
-    [fields, current],
-  )
-  return useMemo(() => {
-    // An input that this version of the prompt does not declare has no field. Its value stays in the example.
-    const kept = Object.entries(current?.parameters ?? {}).filter(
-      ([name]) => !Object.hasOwn(saved, name) || Object.hasOwn(parameters, name),
-    )
-    const values = { parameters: { ...Object.fromEntries(kept), ...parameters }, messages: current?.messages ?? [] }
-    const problem =
-      unread.length > 0 ? `Correct ${unread.join(', ')} first.` : exampleProblem(values.parameters, values.messages)
-    return {
-      isChanged: current !== undefined && (unread.length > 0 || isDifferent(parameters, saved)),
-      values,
-      problem,
-    }
-  }, [current, saved, parameters, unread])
-}
-
-function isDifferent(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
-  const names = Object.keys(one)
-  if (names.length !== Object.keys(other).length) return true
-  return names.some((name) => one[name] !== other[name] && JSON.stringify(one[name]) !== JSON.stringify(other[name]))
 }
 
 interface ExampleChoiceProps extends Pick<ExamplesProps, 'onChoose' | 'onBelong'> {

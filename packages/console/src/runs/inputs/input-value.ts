@@ -96,6 +96,17 @@ export function valuesOf(inputs: readonly PromptInput[], drafts: InputDrafts): P
   return { parameters, problems }
 }
 
+export const requiredInput = 'The prompt requires this input.'
+
+/** Problems of the required inputs without a value, by name. The server would refuse a run without them. */
+export function missingIn(inputs: readonly PromptInput[], parameters: Parsed['parameters']): Parsed['problems'] {
+  const missing = inputs.filter(
+    ({ name, isRequired, declared, fallback }) =>
+      isRequired && declared !== 'null' && (parameters[name] ?? fallback ?? null) === null,
+  )
+  return Object.fromEntries(missing.map(({ name }) => [name, requiredInput]))
+}
+
 /** @throws Error that says what is wrong with the text */
 function parsed({ kind }: PromptInput, { text, isJson, file }: InputDraft): unknown {
   if (isJson || kind === 'json') return jsonOf(text)
