@@ -1,7 +1,6 @@
 import { Fragment, memo, type ReactNode, useEffect, useState } from 'react'
 import { CopyButton } from '../ui/copy.tsx'
 import { Skeleton } from '../ui/states.tsx'
-import { Tabs } from '../ui/table.tsx'
 import { costText, countText, durationText } from '../ui/time.tsx'
 import { isActive, type OutputPart, type StepView, toolCallsOf, type RunView as View } from './follow-run.ts'
 import { answerCutAt, DataUrl, GrowingText, MessageBody } from './message-body.tsx'
@@ -189,35 +188,4 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 
 function Clock({ since }: { since: number }) {
   return durationText(useElapsed(since))
-}
-
-/** The tabs above the output. */
-export function OutputTabs({
-  id,
-  tab,
-  calls,
-  onChange,
-}: {
-  id: string
-  tab: OutputTab
-  calls: number
-  onChange: (tab: OutputTab) => void
-}) {
-  return (
-    <Tabs
-      id={id}
-      label="Output"
-      tabs={[
-        { name: 'text', text: 'Text' },
-        { name: 'json', text: 'JSON' },
-        {
-          name: 'tools',
-          text: 'Tool calls',
-          note: calls > 0 && <span className={css['quiet']}>{countText(calls)}</span>,
-        },
-      ]}
-      current={tab}
-      onChange={onChange}
-    />
-  )
 }

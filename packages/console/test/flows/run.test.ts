@@ -53,15 +53,12 @@ describe('inputs', () => {
     await part.pane.getByText('big.png is 3.0 MB. A run accepts files up to 2.3 MB.').waitFor()
   })
 
-  it('keeps all inputs over a resize and a reload', async () => {
+  it('keeps all inputs over a reload', async () => {
     const part = await openRun(browser, server, 'reply')
     await part.input('ticket').fill('kept')
     await part.input('urgency').fill('7')
     await part.pane.getByRole('button', { name: 'free as JSON' }).click()
     await part.input('free').fill('["half')
-    await part.page.setViewportSize({ width: 400, height: 800 })
-    await part.page.setViewportSize({ width: 1440, height: 900 })
-    expect(await part.input('ticket').inputValue()).toBe('kept')
     await part.page.reload()
     await expect.poll(() => part.input('ticket').inputValue()).toBe('kept')
     expect(await part.input('urgency').inputValue()).toBe('7')

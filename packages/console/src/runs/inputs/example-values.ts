@@ -1,17 +1,10 @@
 /** What an example would hold if it was saved now. Pure. */
 import type { EXAMPLE_LIMITS } from '@stet/contract/vocabulary'
 import type { Example } from '@stet/sdk'
-import { sizeText } from './input-value.ts'
+import { type Parsed, sizeText } from './input-value.ts'
 
 // Only the type is imported, so the page does not contain the vocabulary. Another limit does not compile.
 const limitBytes: (typeof EXAMPLE_LIMITS)['bytes'] = 262_144
-
-interface Typed {
-  /** What the fields hold now. */
-  parameters: Record<string, unknown>
-  /** The names of fields whose text has no value, for example half-written JSON. */
-  unread: readonly string[]
-}
 
 /**
  * @param current the chosen example
@@ -20,8 +13,9 @@ interface Typed {
 export function exampleValues(
   current: Pick<Example, 'parameters' | 'messages'> | undefined,
   saved: Record<string, unknown>,
-  { parameters, unread }: Typed,
+  { parameters, problems }: Parsed,
 ) {
+  const unread = Object.keys(problems)
   // An input that this version of the prompt does not declare has no field. Its value stays in the example.
   const kept = Object.entries(current?.parameters ?? {}).filter(
     ([name]) => !Object.hasOwn(saved, name) || Object.hasOwn(parameters, name),

@@ -11,7 +11,7 @@ import { selectClass, TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { counted } from '../../ui/time.tsx'
 import { exampleValues } from './example-values.ts'
-import { draftsOf, type PromptInput, valuesOf } from './input-value.ts'
+import { draftsOf, type Parsed, type PromptInput, valuesOf } from './input-value.ts'
 import css from './inputs.module.css'
 
 const loadMenu = () => import('./example-menu.tsx')
@@ -25,10 +25,7 @@ interface ExamplesProps {
   /** The uuid of the example that the inputs come from. */
   filled: string | undefined
   fields: readonly PromptInput[]
-  /** What the fields hold now. */
-  parameters: Record<string, unknown>
-  /** The names of fields whose text has no value, for example half-written JSON. */
-  unread: readonly string[]
+  typed: Parsed
   /** Why examples cannot be written, for example "needs write". */
   blocked: string | false
   /** Fills the fields with the chosen example's values. */
@@ -40,7 +37,7 @@ interface ExamplesProps {
 
 /** Chooses among the named examples of a prompt, and saves, updates and deletes them. */
 export function Examples(props: ExamplesProps) {
-  const { projectId, documentUuid, chosen, filled, fields, parameters, unread } = props
+  const { projectId, documentUuid, chosen, filled, fields, typed } = props
   const { blocked, onFill, onChoose, onBelong } = props
   const examples = useQuery(examplesQuery(projectId, documentUuid))
   const [isNaming, setNaming] = useState(false)
@@ -50,10 +47,7 @@ export function Examples(props: ExamplesProps) {
     () => (current ? valuesOf(fields, draftsOf(fields, current.parameters)).parameters : {}),
     [fields, current],
   )
-  const { isChanged, values, problem } = useMemo(
-    () => exampleValues(current, saved, { parameters, unread }),
-    [current, saved, parameters, unread],
-  )
+  const { isChanged, values, problem } = useMemo(() => exampleValues(current, saved, typed), [current, saved, typed])
   const change = useExampleChanges({ projectId, documentUuid, ...values, onBelong })
   // The address changes a moment after the inputs were given to another example. Only a new choice fills the fields.
   const noticed = useRef<string>(undefined)

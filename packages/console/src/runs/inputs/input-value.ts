@@ -74,9 +74,10 @@ function isClientTool(tool: unknown): boolean {
   return typeof tool === 'object' && tool !== null && !Array.isArray(tool) && !('handler' in tool)
 }
 
-interface Parsed {
+/** What the fields hold. */
+export interface Parsed {
   parameters: Record<string, unknown>
-  /** By the name of the input. */
+  /** Why a field's text has no value, for example half-written JSON. By the name of the input. */
   problems: Record<string, string>
 }
 

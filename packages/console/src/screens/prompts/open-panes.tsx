@@ -42,7 +42,7 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
   const shown = useShownPrompt(open, path)
   return (
     <>
-      <PromptTitle projectId={projectId} documentUuid={item?.documentUuid ?? ''} path={path} />
+      <PromptTitle sessionKey={`${projectId}/${item?.documentUuid}`} path={path} />
       <header className={css['head']} hidden={panes.chosen === 'tree'}>
         <PromptHead {...{ path, place, item, edits }} />
       </header>
