@@ -276,12 +276,15 @@ test('a name with spaces and accents becomes a path, which is shown before, and 
   await page.goto(server.promptAddress(bad, draft))
   await heading(page, bad)
   await page.getByText('There is no prompt at this address.').waitFor()
-  await page.goto(server.promptAddress('helo', draft))
+  // On a narrow screen it says so in any tab.
+  await page.setViewportSize({ width: 360, height: 780 })
+  await page.goto(`${server.promptAddress('helo', draft)}?tab=run`)
   await page.getByRole('alert').getByRole('link', { name: 'hello' }).waitFor()
   await page.getByRole('button', { name: 'Create it' }).click()
   await submit(page, 'Create')
   await page.getByText('There is no prompt at this address.').waitFor({ state: 'detached' })
-  await row(page, 'helo').getByText('added').waitFor({ state: 'attached' })
+  await page.getByRole('region', { name: 'Run', exact: true }).waitFor()
+  expect(await stored(draft, 'helo')).toContain('{{ message }}')
 })
 
 test('every text that a new prompt can start from compiles, without a warning', async () => {

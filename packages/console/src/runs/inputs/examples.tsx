@@ -1,11 +1,10 @@
-import type { Example } from '@stet/sdk'
-import { ApiError } from '@stet/sdk'
+import { ApiError, type Example } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, useEffect, useMemo, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { DeferredMenu } from '../../ui/deferred.tsx'
 import { selectClass, TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -61,7 +60,7 @@ export function Examples(props: ExamplesProps) {
   return (
     <div className={css['examples']} data-keeps-focus="select">
       <div className={css['row']}>
-        <ExampleChoice list={list} current={current} onChoose={onChoose} onBelong={onBelong} />
+        <ExampleChoice {...{ list, current, onChoose, onBelong }} />
         {isChanged ? (
           <Button blocked={blocked || problem} busy={change.isPending} onClick={update}>
             Update
@@ -117,10 +116,10 @@ interface ExampleChoiceProps extends Pick<ExamplesProps, 'onChoose' | 'onBelong'
 function ExampleChoice({ list, current, onChoose, onBelong }: ExampleChoiceProps) {
   return (
     <select
-      className={css['choice'] ? `${selectClass} ${css['choice']}` : selectClass}
+      className={join(selectClass, css['choice'])}
       aria-label="Example"
       value={current?.uuid ?? ''}
-      onChange={(event) => (event.target.value ? onChoose(event.target.value) : onBelong(undefined))}
+      onChange={({ target }) => (target.value ? onChoose(target.value) : onBelong(undefined))}
     >
       <option value="">{list.length > 0 ? 'No example' : 'No examples yet'}</option>
       {list.map(({ uuid, name }) => (

@@ -1,7 +1,6 @@
 import type { ApiError, TreeItem } from '@stet/sdk'
-import type { UseQueryResult } from '@tanstack/react-query'
+import { type UseQueryResult, useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { noticeSignedOut } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
@@ -90,27 +89,16 @@ export function MissingPrompt({ path, place, edits, error }: MissingPromptProps)
   )
 }
 
+/** Without a prompt there is nothing to run, whatever tab the address names. Narrow screens need a way back to the list. */
+export function textAlone(panes: PaneLayout): PaneLayout {
+  const chosen = panes.chosen === 'tree' ? 'tree' : 'text'
+  return { ...panes, tabs: ['tree', 'text'], chosen, isShown: (name) => name === chosen || !panes.isTab(name) }
+}
+
 /** In the place of a prompt that the draft deletes. */
 export function DeletedPrompt({ path, panes, edits }: { path: string; panes: PaneLayout; edits: PromptEdits }) {
-  const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
-  const restore = async () => {
-    setState('busy')
-    try {
-      await edits.revert(path)
-      setState('idle')
-    } catch (error) {
-      noticeSignedOut(error)
-      setState({ error })
-    }
-  }
-  // There is nothing to run here, whatever tab the address names. Narrow screens need a way back to the list.
-  const chosen = panes.chosen === 'tree' ? 'tree' : 'text'
-  const alone: PaneLayout = {
-    ...panes,
-    tabs: ['tree', 'text'],
-    chosen,
-    isShown: (name) => name === chosen || !panes.isTab(name),
-  }
+  const restore = useMutation({ mutationFn: () => edits.revert(path), onError: noticeSignedOut })
+  const alone = textAlone(panes)
   return (
     <>
       {panes.layout === 'narrow' && <PaneTabs panes={alone} />}
@@ -127,10 +115,10 @@ export function DeletedPrompt({ path, panes, edits }: { path: string; panes: Pan
             }
           >
             <p>Live keeps it until the draft is published.</p>
-            <Button blocked={edits.blocked} busy={state === 'busy'} onClick={restore}>
+            <Button blocked={edits.blocked} busy={restore.isPending} onClick={() => restore.mutate()}>
               Restore
             </Button>
-            {typeof state === 'object' && <Failure error={state.error} what="The prompt was not restored" />}
+            {restore.isError && <Failure error={restore.error} what="The prompt was not restored" />}
           </Empty>
         </div>
       </Pane>

@@ -14,7 +14,7 @@ import { PromptTitle, RunPane } from '../../runs/run-pane.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
-import { MissingPrompt } from './no-prompt.tsx'
+import { MissingPrompt, textAlone } from './no-prompt.tsx'
 import css from './open.module.css'
 import type { PaneLayout } from './panes/layout.ts'
 import { Pane, PaneTabs } from './panes/panes.tsx'
@@ -33,9 +33,10 @@ interface OpenPanesProps {
 }
 
 /** The open prompt: its head, its text, and the panels beside it. */
-export default function OpenPanes({ place, path, item, example, panes, edits }: OpenPanesProps) {
+export default function OpenPanes({ place, path, item, example, panes: all, edits }: OpenPanesProps) {
   const { projectId, versionUuid } = place
   const open = useOpenPrompt({ projectId, versionUuid, path })
+  const panes = open.phase === 'failed' && all.layout === 'narrow' ? textAlone(all) : all
   const { wanted, onReached, goTo } = useWantedPlace(panes)
   const hasEditor = useHasBeen(panes.isShown('text'))
   const { line } = useSearch({ strict: false })
