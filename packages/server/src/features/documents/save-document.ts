@@ -115,7 +115,7 @@ async function findSlot(
   path: string,
 ): Promise<Slot> {
   const [slot] = await stores.documents.listSlots(caller.workspaceId, draft, [path])
-  return slot ?? { path, draft: null, live: null }
+  return slot ?? { path, draft: null, live: null, movedTo: null }
 }
 
 async function writeDraft(
@@ -214,10 +214,11 @@ export async function deleteDocument(
     if (version.number !== null) throw refuse('merged-version')
     const slot = await findSlot(writer, input, version, path)
     const row = deleteText(slot, { at, by: input.caller.author })
-    if (!row) throw await documentNotFound({ stores }, workspaceId, version, path)
+    const deleted = shownIn(slot)
+    if (!row || !deleted) throw await documentNotFound({ stores }, workspaceId, version, path)
     assertPreconditions(path, hashesOf(slot), ifMatch === undefined ? {} : { ifMatch })
     await stores.documents.saveDraft(workspaceId, version, [row])
     await writer.touch(version)
-    return { documentUuid: row.documentUuid, path }
+    return { documentUuid: deleted.documentUuid, path }
   })
 }

@@ -33,9 +33,10 @@ export async function diffVersions(deps: Reads, input: DiffVersionsInput): Promi
       // Reads only paths that may differ, because a project may have many more.
       const paths = base ? await deps.stores.documents.listDifferingPaths(workspaceId, base, head) : undefined
       const conflicts = await listConflicts(deps, workspaceId, head, base)
+      const moves = base && paths ? await findMoves(deps, workspaceId, { base, head, paths }) : noMoves
       const textsOf = (set: Version) => texts(deps.stores, workspaceId, set, paths)
       for await (const [path, before, after] of pairsOf(base ? textsOf(base) : none(), textsOf(head))) {
-        yield* compareTexts(before, after, conflicts.has(path))
+        yield* compareTexts(before, after, { conflict: conflicts.has(path), ...moves.get(path) })
       }
     },
   }
@@ -80,15 +81,46 @@ async function listConflicts(
 ): Promise<ReadonlySet<string>> {
   if (head.number !== null || base?.isLive !== true) return new Set()
   const slots = await deps.stores.documents.listSlotHeads(workspaceId, head)
-  return new Set(slots.filter(isConflict).map((slot) => slot.path))
+  return new Set(slots.filter(isConflict).flatMap(({ path, movedTo }) => (movedTo ? [path, movedTo.path] : [path])))
 }
 
-function compareTexts(before: DocumentText | null, after: DocumentText | null, conflict: boolean): DiffChange[] {
+type Moves = Pick<DiffChange, 'movedFrom' | 'movedTo'>
+
+const noMoves: ReadonlyMap<string, Moves> = new Map()
+
+/** Finds the prompts that both versions have, at different paths. Both paths of a move differ, so they are in `paths`. */
+async function findMoves(
+  { stores: { documents } }: Needs<'stores'>,
+  workspaceId: number,
+  { base, head, paths }: { base: Version; head: Version; paths: readonly string[] },
+): Promise<ReadonlyMap<string, Moves>> {
+  if (paths.length < 2) return noMoves
+  const before = new Map(
+    (await documents.listNames(workspaceId, base, paths)).map((named) => [named.documentUuid, named]),
+  )
+  const moves = new Map<string, Moves>()
+  const add = (path: string, move: Moves) => moves.set(path, { ...moves.get(path), ...move })
+  for (const { path, documentUuid, contentHash } of await documents.listNames(workspaceId, head, paths)) {
+    const origin = before.get(documentUuid)
+    if (!origin || origin.path === path) continue
+    const isEdited = origin.contentHash !== contentHash
+    add(path, { movedFrom: { path: origin.path, ...(isEdited && { contentHash: origin.contentHash }) } })
+    add(origin.path, { movedTo: path })
+  }
+  return moves
+}
+
+function compareTexts(
+  before: DocumentText | null,
+  after: DocumentText | null,
+  { conflict, ...moves }: Moves & Pick<DiffChange, 'conflict'>,
+): DiffChange[] {
   const text = after ?? before
-  if (text === null || before?.contentHash === after?.contentHash) return []
+  const isMove = moves.movedFrom !== undefined || moves.movedTo !== undefined
+  if (text === null || (before?.contentHash === after?.contentHash && !isMove)) return []
   const { path, documentUuid } = text
   const status = before === null ? 'added' : after === null ? 'deleted' : 'modified'
-  return [{ path, documentUuid, status, before: sideOf(before), after: sideOf(after), conflict }]
+  return [{ path, documentUuid, status, before: sideOf(before), after: sideOf(after), conflict, ...moves }]
 }
 
 function sideOf(text: DocumentText | null): DiffSide | null {

@@ -11,7 +11,9 @@ import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts
 import type { RecordedVersion } from '../projects/project.ts'
 import { recordedVersion } from './read-versions.ts'
 
-export interface TreeItem extends TextHead, Pick<ItemBody, 'change' | 'compiles' | 'isConfigured' | 'isAgent'> {}
+export interface TreeItem
+  extends TextHead,
+    Pick<ItemBody, 'change' | 'compiles' | 'isConfigured' | 'isAgent' | 'movedFrom' | 'movedTo'> {}
 
 /** Sends one statement besides the cached version and its record. @throws AppError NotFoundError for the project or the version. */
 export async function readTree(
@@ -22,8 +24,9 @@ export async function readTree(
   const { workspaceId } = input.caller
   const slots = await deps.stores.documents.listHeads(workspaceId, version)
   const hashes = new Map(slots.map((slot) => [slot.path, shownIn(slot)?.contentHash]))
+  const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
   const items = slots.flatMap((slot) => {
-    const item = treeItem(slot)
+    const item = treeItem(slot, slotAt)
     if (!item) return []
     const known = deps.templates.known.find(workspaceId, item, (path) => hashes.get(path))
     const compiles = known ? known.errors.length === 0 : null
@@ -33,9 +36,30 @@ export async function readTree(
   return { version: await recordedVersion(deps, input, version), items }
 }
 
-function treeItem(slot: SlotOf<TextHead>): (TextHead & Pick<ItemBody, 'change'>) | null {
+type Slots = ReadonlyMap<string, SlotOf<TextHead>>
+
+function treeItem(
+  slot: SlotOf<TextHead>,
+  slots: Slots,
+): (TextHead & Pick<ItemBody, 'change' | 'movedFrom' | 'movedTo'>) | null {
   const shown = shownIn(slot)
-  if (!isChange(slot)) return shown && { ...shown, change: null }
-  if (shown) return { ...shown, change: slot.live ? 'modified' : 'added' }
-  return slot.draft && { ...slot.draft, change: 'deleted' }
+  if (!isChange(slot)) return shown && { ...pickHead(shown), change: null }
+  const moves = {
+    ...(shown && slot.draft?.movedFrom && { movedFrom: describeOrigin(slot.draft.movedFrom, shown, slots) }),
+    ...(slot.live && slot.movedTo && { movedTo: slot.movedTo.path }),
+  }
+  const text = shown ?? slot.draft
+  const change = shown === null ? 'deleted' : slot.live ? 'modified' : 'added'
+  return text && { ...pickHead(text), change, ...moves }
+}
+
+function describeOrigin(path: string, { contentHash }: TextHead, slots: Slots): NonNullable<ItemBody['movedFrom']> {
+  const { live, draft } = slots.get(path) ?? {}
+  const before = live?.contentHash ?? draft?.baseHash
+  return { path, ...(before && before !== contentHash && { contentHash: before }) }
+}
+
+/** A row of the draft also has `movedFrom`, in another form. */
+function pickHead({ documentUuid, path, contentHash, updatedAt, updatedBy }: TextHead): TextHead {
+  return { documentUuid, path, contentHash, updatedAt, updatedBy }
 }
