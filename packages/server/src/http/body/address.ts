@@ -5,7 +5,7 @@ import { refuse } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guards.ts'
 
 const documentsAddress = /^(\/projects\/[^/]+\/versions\/[^/]+\/documents)(?:\/(.*))?$/
-const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update', 'check', 'merge'])
+const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update', 'check', 'merge', 'move'])
 
 /**
  * Encodes a document path, which may contain slashes, as the single segment that a route can match.
