@@ -44,7 +44,7 @@ function Deleted({ buffer, main }: ConflictProps) {
   return (
     <section className={css['deleted']} aria-label="Conflict">
       <div className={css['conflictHead']}>
-        <p className={css['conflictWhat']}>This prompt was deleted or renamed while you had it open.</p>
+        <p className={css['conflictWhat']}>This prompt was deleted while you had it open.</p>
         <CopyButton text={buffer.state.text} label="Copy my text" />
         <Button onClick={leave}>Leave it deleted</Button>
         <Button look="primary" onClick={keep}>
