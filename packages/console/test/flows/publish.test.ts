@@ -10,7 +10,7 @@ beforeAll(async () => {
   server = await sharedServer({ hello: 'Hello {{ name }}\nline two', farewell: 'Goodbye', old: 'Old text' })
 })
 
-type Changes = { path: string; status: string; content?: string }[]
+type Changes = { path: string; from?: string; status: string; content?: string }[]
 
 /** A draft with these changes against live. */
 async function draftWith(changes: Changes): Promise<string> {
@@ -132,18 +132,33 @@ test('publishing over somebody’s change takes a typed word', async () => {
   expect(await liveText('farewell')).toBe('Bye, mine')
 })
 
-test('live’s text can be taken instead', async () => {
-  const mine = await draftWith([{ path: 'farewell', status: 'deleted' }])
-  await published([{ path: 'farewell', status: 'modified', content: 'Bye, theirs again' }])
+test('live’s text can be taken instead, and that of a moved prompt is merged at its new path', async () => {
+  await published([{ path: 'leaving', status: 'added', content: 'So long' }])
+  const mine = await draftWith([
+    { path: 'farewell', status: 'deleted' },
+    { path: 'away/leaving', from: 'leaving', status: 'moved', content: 'So long, mine' },
+  ])
+  await published([
+    { path: 'farewell', status: 'modified', content: 'Bye, theirs again' },
+    { path: 'leaving', status: 'modified', content: 'So long, theirs' },
+  ])
   const { page, dialog } = await publishing(mine)
   await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
-  await dialog.getByRole('button', { name: 'Compare and merge' }).click()
+  const compare = dialog.getByRole('button', { name: 'Compare and merge' })
+  await compare.nth(1).click()
+  const moved = page.getByRole('dialog', { name: 'leaving → away/leaving' })
+  await moved.getByRole('button', { name: 'Use the text on the right' }).click()
+  await moved.waitFor({ state: 'detached' })
+  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
+  await expect.poll(() => compare.count()).toBe(1)
+  await compare.click()
   const merge = page.getByRole('dialog', { name: 'farewell' })
   await merge.getByText('This draft deletes the prompt.').waitFor()
   await merge.getByRole('button', { name: 'Use the live text' }).click()
   await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
   await page.getByRole('heading', { name: /^v\d/ }).waitFor()
   expect(await liveText('farewell')).toBe('Bye, theirs again')
+  expect(await liveText('away/leaving')).toBe('So long, mine')
 })
 
 test('the history shows revisions and rollbacks; a rollback is refused if live has moved, and restores exactly the texts that were shown', async () => {
@@ -267,8 +282,12 @@ test('the dialog lists what does not compile before it publishes, with progress'
   // Nobody changes it, but it includes a prompt that the draft deletes.
   const user = { path: 'checks/user', status: 'added', content: '<prompt path="/checks/part" />' }
   const part = { path: 'checks/part', status: 'added', content: 'A part' }
-  await published([user, part])
-  const draft = await draftWith([broken, ...good, { path: 'checks/part', status: 'deleted' }])
+  // So does this one, with a prompt that the draft moves.
+  const guest = { path: 'checks/guest', status: 'added', content: '<prompt path="/checks/home" />' }
+  const home = { path: 'checks/home', status: 'added', content: 'A home' }
+  await published([user, part, guest, home])
+  const move = { path: 'checks/house', from: 'checks/home', status: 'moved' }
+  const draft = await draftWith([broken, ...good, { path: 'checks/part', status: 'deleted' }, move])
   const version = `/projects/${server.project.id}/versions/${draft}`
   const { items } = await server.read<{ items: { path: string; compiles: boolean | null }[] }>(`${version}/tree`)
   expect(items.find(({ path }) => path === 'checks/broken')?.compiles).toBe(null)
@@ -286,7 +305,7 @@ test('the dialog lists what does not compile before it publishes, with progress'
   await page.getByRole('button', { name: 'Publish' }).click()
   const dialog = page.getByRole('dialog', { name: 'Publish' })
   await checked
-  await dialog.getByText(/^Checking the prompts: \d+ of 1[45]$/).waitFor()
+  await dialog.getByText(/^Checking the prompts: \d+ of 1[5-8]$/).waitFor()
   await dialog.getByText('The draft cannot be published.').waitFor()
   await expect.poll(() => dialog.getByText(/^Checking the prompts/).count()).toBe(0)
   expect(most).toBeGreaterThan(1)
@@ -295,6 +314,7 @@ test('the dialog lists what does not compile before it publishes, with progress'
   const addresses = await links.evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).pathname))
   expect([...new Set(addresses.map((path) => path.replace(/.*\/prompts\//, '')))].sort()).toEqual([
     'checks/broken',
+    'checks/guest',
     'checks/user',
   ])
   expect(await links.first().getAttribute('href')).toMatch(/\?line=\d+$/)

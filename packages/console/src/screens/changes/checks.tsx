@@ -1,9 +1,9 @@
 import { type CompileIssue, NotFoundError } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
+import type { PromptChange } from '../../app/changed-prompts.ts'
 import { Failure } from '../../app/failure.tsx'
 import { stet } from '../../app/session.ts'
-import type { PromptChange } from '../../editor/diff/version-diff.tsx'
 import { foundIn, isError } from '../../editor/frame/use-issues.ts'
 import { Notice } from '../../ui/states.tsx'
 import { counted, countText } from '../../ui/time.tsx'
@@ -90,10 +90,13 @@ async function checkDraft(draft: CheckedDraft, signal: AbortSignal, report: (che
     const compiling = new Set(
       items.filter(({ compiles, isConfigured }) => compiles && isConfigured).map(({ path }) => path),
     )
+    const paths = new Set(changes.map(({ path }) => path))
     const deleted = new Set(changes.filter(({ status }) => status === 'deleted').map(({ path }) => path))
-    const waiting = changes.map(({ path }) => path).filter((path) => deleted.has(path) || !compiling.has(path))
-    const seen = new Set([...changes.map(({ path }) => path), ...compiling])
-    update({ done: changes.length - waiting.length })
+    for (const { movedFrom } of changes) if (movedFrom && !paths.has(movedFrom.path)) deleted.add(movedFrom.path)
+    const changed = [...new Set([...paths, ...deleted])]
+    const waiting = changed.filter((path) => deleted.has(path) || !compiling.has(path))
+    const seen = new Set([...changed, ...compiling])
+    update({ done: changed.length - waiting.length, total: changed.length })
     const work = async () => {
       for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
         // A deleted prompt has no errors, but those that include it do. Live still knows them.

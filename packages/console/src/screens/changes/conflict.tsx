@@ -1,4 +1,4 @@
-import type { Version } from '@stet/sdk'
+import type { Change, Version } from '@stet/sdk'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
@@ -19,6 +19,8 @@ export interface Conflict {
   baseHash: string | null
   liveHash: string | null
   draftHash: string | null
+  /** The path to which the draft moves the prompt. */
+  movedTo?: string
 }
 
 interface ConflictProps {
@@ -32,7 +34,7 @@ const heads = { theirs: 'Live', mine: 'This draft, as it will be published' }
 
 /** Shows what live changed, and lets the user write the text that contains both changes. */
 export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: ConflictProps) {
-  const { path, baseHash } = conflict
+  const { path, baseHash, movedTo } = conflict
   const queries = useQueryClient()
   const { data: versions } = useSuspenseQuery(versionsQuery(projectId))
   const texts = useQuery({
@@ -41,7 +43,7 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
     queryKey: ['conflict', projectId, versionUuid, path],
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
-    queryFn: () => readTexts({ projectId, versionUuid, path, baseHash }, versions),
+    queryFn: () => readTexts({ projectId, versionUuid, path, movedTo, baseHash }, versions),
   })
   const [merged, setMerged] = useState<string | null>(null)
   const [work, setWork] = useState<'idle' | 'busy' | { error: unknown }>('idle')
@@ -59,16 +61,18 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
   const expected = { baseHash: draft?.contentHash ?? '', liveHash: live?.contentHash ?? '' }
   const save = () => {
     const content = merged ?? draft?.content
-    const change =
+    const change: Change =
       content === undefined
-        ? { path, status: 'deleted' as const, liveHash: expected.liveHash }
-        : { path, status: 'modified' as const, content, ...expected }
+        ? { path, status: 'deleted', liveHash: expected.liveHash }
+        : movedTo === undefined
+          ? { path, status: 'modified', content, ...expected }
+          : { path: movedTo, from: path, status: 'moved', content, ...expected }
     return stet.versions.push(versionUuid, [change], { projectId })
   }
   const takeLive = () => stet.versions.revert(versionUuid, { projectId, paths: [path] })
   return (
     <Dialog
-      title={<code>{path}</code>}
+      title={<code>{movedTo === undefined ? path : `${path} → ${movedTo}`}</code>}
       text="Live and this draft changed the same prompt. The text on the right is what will be published."
       wide
       isFirm={merged !== null}
@@ -120,15 +124,16 @@ interface TextAddress {
   projectId: number
   versionUuid: string
   path: string
+  movedTo: string | undefined
   baseHash: string | null
 }
 
 async function readTexts(address: TextAddress, versions: readonly Version[]) {
-  const { projectId, versionUuid, path } = address
+  const { projectId, versionUuid, path, movedTo = path } = address
   const published = versions.filter(({ status }) => status === 'merged')
   const [live, draft, base] = await Promise.all([
     promptIn(projectId, 'live', path),
-    promptIn(projectId, versionUuid, path),
+    promptIn(projectId, versionUuid, movedTo),
     findBase(published, address),
   ])
   return { live, draft, base }

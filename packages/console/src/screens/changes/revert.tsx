@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
+import type { PromptChange } from '../../app/changed-prompts.ts'
 import { stet } from '../../app/session.ts'
-import type { PromptChange } from '../../editor/diff/version-diff.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { say } from '../../ui/toast.tsx'
 
@@ -15,6 +15,7 @@ interface RevertProps {
 
 const outcomes = {
   added: 'The prompt is new in this draft. Reverting removes it.',
+  moved: 'The prompt returns to its old path, with the live text. The draft’s text is discarded.',
   modified: 'The prompt returns to the live text. The draft’s text is discarded.',
   deleted: 'The prompt is restored with the live text.',
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { PromptChange } from '../../editor/diff/version-diff.tsx'
+import type { PromptChange } from '../../app/changed-prompts.ts'
 
 const storageKey = (versionUuid: string) => `stet.seen.${versionUuid}`
 

@@ -1,5 +1,6 @@
 import type { TreeItem } from '@stet/sdk'
 import { lazy } from 'react'
+import { describeChange, kindOf } from '../../app/changed-prompts.ts'
 import { Button } from '../../ui/button.tsx'
 import { DeferredMenu } from '../../ui/deferred.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -19,21 +20,19 @@ interface PromptHeadProps {
   edits: PromptEdits
 }
 
-const changeTones = { added: 'blue', modified: 'blue', deleted: 'red' } as const
-const changeWords = { added: 'added', modified: 'changed', deleted: 'deleted' } as const
-
 /** The path of the open prompt, what the draft does to it, and what can be done with it as a whole. */
 export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
   const at = path.lastIndexOf('/') + 1
   const name = path.slice(at)
-  const change = item?.change
+  const { change = null } = item ?? {}
+  const kind = item && change && kindOf(change, item)
   return (
     <>
       <h1 className={css['path']} tabIndex={-1}>
         <span className={css['folders']}>{path.slice(0, at)}</span>
         {place.isLive ? <Live>{name}</Live> : name}
       </h1>
-      {change && <Chip tone={changeTones[change]}>{changeWords[change]}</Chip>}
+      {kind && <Chip tone={kind === 'deleted' ? 'red' : 'blue'}>{describeChange(kind, item)}</Chip>}
       {item && change !== 'deleted' && (
         <DeferredMenu
           load={loadMenu}
