@@ -17,7 +17,7 @@ export default function PromptMenu({ trigger, item, edits }: PromptMenuProps) {
       <MenuItem
         note={keyText('F2')}
         blocked={blocked}
-        onSelect={() => edits.ask({ kind: 'rename', item, path: item.path })}
+        onSelect={() => edits.ask({ kind: 'rename', row: { kind: 'prompt', key: item.path }, path: item.path })}
       >
         Rename
       </MenuItem>
