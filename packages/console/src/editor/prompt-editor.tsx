@@ -1,5 +1,5 @@
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { bracketMatching } from '@codemirror/language'
 import { nextDiagnostic, previousDiagnostic } from '@codemirror/lint'
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
@@ -19,6 +19,7 @@ import { NonceContext } from '../app/session.ts'
 import { useShortcuts } from '../app/shortcuts.ts'
 import { bufferExtensions, connectView } from './buffer/connect-view.ts'
 import type { PromptBuffer } from './buffer/prompt-buffer.ts'
+import { tabKey } from './buffer/tab-key.ts'
 import { type CompletionFacts, completePromptl } from './completions.ts'
 import { diagnostics, showIssues, toIndex, toPosition } from './diagnostics.ts'
 import css from './frame/editor.module.css'
@@ -168,6 +169,7 @@ function useEditorView(buffer: PromptBuffer, readOnly: string | null, facts: Ref
           bufferExtensions(buffer),
           editable.of(EditorState.readOnly.of(isReadOnly)),
           editing(facts),
+          tabKey(buffer),
           EditorView.contentAttributes.of({
             'aria-label': `Text of ${buffer.place.path}. Press Escape, then Tab to leave the editor.`,
           }),
@@ -214,7 +216,7 @@ function editing(facts: RefObject<CompletionFacts>): Extension {
     typeOver,
     autocompletion({ override: [completePromptl(() => facts.current)], icons: false }),
     diagnostics(),
-    keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
+    keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
     editorTheme,
   ]
 }
