@@ -172,9 +172,10 @@ class World {
     if (timer) this.send({ on: timer })
   }
 
-  /** The page ends without a word, and another one opens. */
-  reload(): void {
-    if (this.copy) this.offers.push(this.copy)
+  /** The page ends without a word, and another one opens. A copy of an earlier release has no base. */
+  reload(isOld: boolean): void {
+    const { text = '', baseHash = '' } = this.copy ?? {}
+    if (this.copy) this.offers.push(isOld ? { text, baseHash } : this.copy)
     this.copy = null
     this.timer = null
     this.moving = false
@@ -268,7 +269,7 @@ function act(world: World, { act: name, at }: Action): void {
     poll: () => world.poll(at),
     read: () => world.answerRead(at, false),
     'lose-read': () => world.answerRead(at, true),
-    reload: () => world.reload(),
+    reload: () => world.reload(at % 4 === 0),
     restore: () => world.restore(),
     resolve: () => world.resolve(at),
     online: () => world.send({ on: 'online' }),
@@ -320,7 +321,7 @@ test.each<[string, (world: World) => void]>([
     (world) => {
       world.type(13)
       world.arrive(0)
-      world.reload()
+      world.reload(false)
       world.restore()
     },
   ],

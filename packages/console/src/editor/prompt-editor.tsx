@@ -35,8 +35,8 @@ import { promptl } from './promptl-mode.ts'
 import { type GoTo, indexOf, placeOf, type TextPlace } from './text/line-ends.ts'
 import { typeOver } from './text/type-over.ts'
 
-const loadConflict = () => import('./diff/conflict.tsx')
-const ConflictView = lazy(loadConflict)
+const loadConflict = () => import('./diff/unsaved-conflict.tsx')
+const UnsavedConflict = lazy(loadConflict)
 
 interface PromptEditorProps {
   open: Opened
@@ -93,10 +93,10 @@ export default function PromptEditor({ open, wanted, onReached, goTo, line }: Pr
       </div>
       {status.kind === 'conflict' && (
         <Suspense>
-          <ConflictView
-            key={status.theirs.contentHash}
+          <UnsavedConflict
+            key={status.stored.contentHash}
             buffer={buffer}
-            theirs={status.theirs}
+            stored={status.stored}
             main={view}
             onMerging={setMerge}
           />
