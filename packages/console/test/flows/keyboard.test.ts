@@ -298,7 +298,10 @@ test.for(['unified', 'split'])('changes: unchanged lines are shown on demand, %s
 })
 
 test('publish-conflict: compared, merged and published', async () => {
-  const { page, keys } = await inChanges({ 'b/merged': 'first line, mine\nsecond line\nthird line, mine\n' }, /status of 409/)
+  const { page, keys } = await inChanges(
+    { 'b/merged': 'first line, mine\nsecond line\nthird line, mine\n' },
+    /status of 409/,
+  )
   await publish(await pushed({ 'b/merged': 'first line, theirs\nsecond line\nthird line\n' }))
   const dialog = page.getByRole('dialog', { name: 'Publish' })
   await keys.press('Control+Enter')
@@ -311,7 +314,7 @@ test('publish-conflict: compared, merged and published', async () => {
   await keys.tabTo(dialog.getByRole('button', { name: 'Compare and merge' }))
   await keys.press('Enter')
   const merge = page.getByRole('dialog', { name: 'b/merged' })
-  await merge.getByRole('textbox', { name: /^This draft/ }).waitFor()
+  await merge.getByRole('textbox', { name: 'In this draft' }).waitFor()
   // The dialog takes the focus a moment after it is shown. Earlier keys would go to the page below.
   await expect.poll(() => merge.evaluate((dialog) => dialog.contains(document.activeElement))).toBe(true)
   await keys.tabTo(merge.getByText('What live changed'))
@@ -319,7 +322,7 @@ test('publish-conflict: compared, merged and published', async () => {
   await merge.locator('.cm-changedText', { hasText: ', theirs' }).first().waitFor()
   await keys.tabTo(merge.getByRole('button', { name: 'Take this part' }).first())
   await keys.press('Enter')
-  await keys.expectFocus(merge.getByRole('textbox', { name: /^This draft/ }))
+  await keys.expectFocus(merge.getByRole('textbox', { name: 'In this draft' }))
   await keys.tabTo(merge.getByRole('button', { name: 'Use the text on the right' }))
   await keys.press('Enter')
   await merge.waitFor({ state: 'hidden' })

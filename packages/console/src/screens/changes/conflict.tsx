@@ -41,7 +41,7 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
     gcTime: 0,
     queryFn: () => readTexts({ projectId, versionUuid, path, baseHash }, versions),
   })
-  const { live, draft, base, merged = null } = texts.data ?? {}
+  const { live, draft, base, merged = null, isClean } = texts.data ?? {}
   const [edited, setEdited] = useState<string | null>(null)
   const [work, setWork] = useState<'idle' | 'busy' | { error: unknown }>('idle')
   const resolve = (change: () => Promise<unknown>) => async () => {
@@ -88,7 +88,7 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
               ? 'Live has deleted the prompt. The draft’s text:'
               : !draft
                 ? 'This draft deletes the prompt. The live text:'
-                : 'Live and this draft changed the same lines.'
+                : `Live and this draft changed ${isClean ? 'different' : 'the same'} lines. The text on the right is what will be published.`
           }
           className={css['merge']}
           stored={{
@@ -96,7 +96,7 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
             ...{ choice: 'Use the live text', onChoose: resolve(takeLive) },
           }}
           edited={{
-            ...{ name: 'This draft, as it will be published', text: merged, onChoose: resolve(save) },
+            ...{ name: 'In this draft', text: merged, onChoose: resolve(save) },
             choice: !draft ? 'Keep it deleted' : live ? 'Use the text on the right' : 'Keep the draft’s text',
           }}
           busy={work === 'busy'}
@@ -124,6 +124,6 @@ async function readTexts(address: TextAddress, versions: readonly Version[]) {
     findBase(published, address),
   ])
   // What live changed in other lines is in the text already.
-  const merge = () => mergeLines({ base: base ?? undefined, mine: draft?.content ?? '', theirs: live?.content ?? '' })
-  return { live, draft, base, merged: live && draft ? merge().text : (draft?.content ?? null) }
+  const both = live && draft && mergeLines({ base: base ?? undefined, mine: draft.content, theirs: live.content })
+  return { live, draft, base, merged: both?.text ?? draft?.content ?? null, isClean: both?.regions.length === 0 }
 }
