@@ -90,7 +90,7 @@ module.exports = {
     },
 
     {
-      // A second context makes all code of its process a third slower (ADR 41).
+      // A second context makes all code of its process a third slower (ADR 34).
       name: 'the-server-has-one-vm-context',
       severity: 'error',
       from: { path: '^packages/(server|embedded-postgres|template)/src/' },
