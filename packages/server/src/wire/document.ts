@@ -1,4 +1,5 @@
 import type { Document as DocumentBody } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
 import { personBody } from './api-key.ts'
 import { issueBody, MAX_ISSUES, promptIssueBody } from './check.ts'
@@ -30,7 +31,7 @@ export function unresolvedBody(
     projectId: document.projectId,
     config: document.config,
     parameters: document.parameters,
-    ...(provider === undefined ? {} : { provider }),
+    ...defined({ provider }),
     errors: document.errors.slice(0, MAX_ISSUES).map((issue) => issueBody(issue, document.path)),
     issues: document.issues.map(promptIssueBody),
     createdAt: document.createdAt.toISOString(),
