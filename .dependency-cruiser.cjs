@@ -344,7 +344,7 @@ module.exports = {
       from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/compile/' },
       to: {
         path: '^packages/template',
-        pathNot: '^packages/template/src/(merge/|defined\\.ts$|similar-names\\.ts$)',
+        pathNot: '^packages/template/src/(merge|shared)/',
         dependencyTypesNot: ['type-only'],
       },
     },
