@@ -50,7 +50,7 @@ function reasoningOf(settings: Json): object {
 function textOf(settings: Json, schema: ModelRequest['schema']): object {
   // Always sends `strict`, so that the API's default does not apply.
   const format = schema && { type: 'json_schema', name: schemaName(schema), schema, strict: meetsStrict(schema) }
-  const text = { ...asObject(settings['text']), ...(format && { format }) }
+  const text = { ...asObject(settings['text']), ...defined({ format }) }
   return Object.keys(text).length > 0 ? { text } : {}
 }
 
