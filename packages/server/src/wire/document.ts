@@ -1,5 +1,4 @@
 import type { Document as DocumentBody } from '@stet/contract/vocabulary'
-import { defined } from '@stet/template/defined'
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
 import { personBody } from './api-key.ts'
 import { issueBody, MAX_ISSUES, promptIssueBody } from './check.ts'
@@ -31,7 +30,7 @@ export function unresolvedBody(
     projectId: document.projectId,
     config: document.config,
     parameters: document.parameters,
-    ...defined({ provider }),
+    ...(provider === undefined ? {} : { provider }),
     errors: document.errors.slice(0, MAX_ISSUES).map((issue) => issueBody(issue, document.path)),
     issues: document.issues.map(promptIssueBody),
     createdAt: document.createdAt.toISOString(),

@@ -1,5 +1,4 @@
 import type { RunResult as RunResultBody } from '@stet/contract/vocabulary'
-import { defined } from '@stet/template/defined'
 import type { RunResult } from '../features/runs/run.ts'
 import { providerKind, withBothKeys } from './legacy-clients.ts'
 
@@ -18,7 +17,7 @@ export function runResultBody(result: RunResult): RunResultBody {
 function responseBody({ uuid, response }: RunResult): RunResultBody['response'] {
   const rest = {
     text: response.text,
-    ...defined({ reasoning: response.reasoning }),
+    ...(response.reasoning === undefined ? {} : { reasoning: response.reasoning }),
     usage: response.usage,
     cost: response.cost,
     model: response.model,

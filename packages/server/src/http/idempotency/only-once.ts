@@ -1,5 +1,4 @@
 /** Executes a request once per `Idempotency-Key`. Repeated requests get the stored response or join the run. */
-import { defined } from '@stet/template/defined'
 import type { Request, Response } from 'express'
 import { largestId } from '../../features/documents/version-ref.ts'
 import { answerOnce } from '../../features/idempotency/answer-once.ts'
@@ -92,6 +91,6 @@ function addressedBy({ params }: Request): ResponseSubject {
   const conversationUuid = readUuid(String(params['conversationUuid']))
   return {
     ...(projectId > 0 && projectId <= largestId && Number.isInteger(projectId) && { projectId }),
-    ...defined({ conversationUuid }),
+    ...(conversationUuid !== undefined && { conversationUuid }),
   }
 }

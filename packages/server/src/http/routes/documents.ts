@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { contract } from '@stet/contract'
-import { defined } from '@stet/template/defined'
 import type { Request, Response } from 'express'
 import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'
@@ -64,7 +63,7 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
     delete: async ({ params, req, res }) => {
       const { ifMatch } = preconditions(req)
       const address = addressOf(params, res)
-      const input = { ...address, path: params.path, ...defined({ ifMatch }) }
+      const input = { ...address, path: params.path, ...(ifMatch === undefined ? {} : { ifMatch }) }
       const { documentUuid, path } = await deleteDocument(deps, input)
       return { status: 200, body: { documentUuid, path } }
     },

@@ -1,5 +1,4 @@
 import type { contract } from '@stet/contract'
-import { defined } from '@stet/template/defined'
 import type { ExternalLog } from '../../features/external-logs/ports.ts'
 import { recordExternalLog } from '../../features/external-logs/record-external-log.ts'
 import { externalLogBody } from '../../wire/external-log.ts'
@@ -19,7 +18,7 @@ export function externalLogRoutes(deps: HttpDeps): Routes<typeof contract.logs> 
           ...versionAddress(params),
           signal: whileOpen(res),
           ...body,
-          ...defined({ durationMs: duration }),
+          ...(duration === undefined ? {} : { durationMs: duration }),
         }),
       )
     },

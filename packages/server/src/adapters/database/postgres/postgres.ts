@@ -1,6 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type { SqlQueries, SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
-import { defined } from '@stet/template/defined'
 import pg from 'pg'
 import type { Engine } from '../engine.ts'
 import { Connection, type ConnectionConfig, watchConnections } from './connection.ts'
@@ -44,7 +43,7 @@ export function openPostgres(options: ReplicaLockOptions & Sharing & { url: stri
       waiting: sumOf((pool) => pool.waitingCount),
       most: sumOf((pool) => pool.options.max),
     }),
-    ...defined({ lock }),
+    ...(lock && { lock }),
     async close() {
       stopWatching()
       for (const pool of pools) await pool.end()
