@@ -47,7 +47,9 @@ async function opened(path: string, tab: string, version = 'live', example?: unk
 }
 
 const shownMessages = (page: Page) =>
-  page.locator('article:visible').evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.textContent)))
+  page
+    .locator('article:visible')
+    .evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.textContent)))
 
 test('F8 leads to the first error, also if the text was not shown yet', async () => {
   const draft = await newDraft(server)

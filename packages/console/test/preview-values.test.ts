@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { scan, step } from '../../../../template/src/index.ts'
-import { readParameters } from '../../../../template/src/rendering/read-parameters.ts'
-import { inputsOf } from '../../runs/inputs/input-value.ts'
-import { previewValues, splitMarks } from './preview-values.ts'
+import { scan, step } from '../../template/src/index.ts'
+import { readParameters } from '../../template/src/rendering/read-parameters.ts'
+import { previewValues, splitMarks } from '../src/editor/panes/preview-values.ts'
+import { inputsOf } from '../src/runs/inputs/input-value.ts'
 
 /** The parts of the prompt's first message, with the names of inputs that are not set in brackets. */
 function previewOf(content: string, set: Record<string, unknown> = {}) {
