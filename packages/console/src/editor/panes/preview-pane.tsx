@@ -86,7 +86,8 @@ function Part({ part }: { part: unknown }) {
   const { type, text, image, file } = Object(part)
   if (type === 'text') return <MessageBody text={String(text)} render={withChips} />
   const source = image ?? file
-  if (typeof source === 'string' && splitMarks(source).length > 1) return withChips(source.slice('data:,'.length))
+  if (typeof source === 'string' && splitMarks(source).length > 1)
+    return <div>{withChips(source.slice('data:,'.length))}</div>
   if (typeof source === 'string' && source.startsWith('data:')) return <DataUrl url={source} />
   return <MessageBody text={typeof source === 'string' ? source : JSON.stringify(part, null, 2)} />
 }
