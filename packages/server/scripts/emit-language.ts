@@ -61,7 +61,9 @@ const keyMeanings: Record<string, string> = {
 }
 
 const checked = keysByCheck.flatMap(([{ expected, usual }, keys]) =>
-  keys.map((key) => [key, usual?.length ? `${expected}, usually from ${usual.join(' to ')}` : expected || 'any'] as const),
+  keys.map(
+    (key) => [key, usual?.length ? `${expected}, usually from ${usual.join(' to ')}` : expected || 'any'] as const,
+  ),
 )
 const unchecked = [...otherKeys].filter((key) => !checked.some(([known]) => known === key))
 const keys = [...checked, ...unchecked.map((key) => [key, 'any'] as const)]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ConfigFault, readConfig } from '../src/front-matter/config.ts'
-import { parseYaml } from '../src/front-matter/yaml.ts'
 import { unknownModel } from '../src/front-matter/unknown-model.ts'
+import { parseYaml } from '../src/front-matter/yaml.ts'
 import { compilePrompt, renderStep, scan } from '../src/index.ts'
 import { readings } from '../src/rendering/read-parameters.ts'
 import { now, sourceOf } from './support.ts'
