@@ -9,7 +9,7 @@ import { pathsOf, projectsQuery, treeQuery, versionsQuery } from './queries.ts'
 import { useRegistered } from './shortcuts.ts'
 
 /** Finds prompts, versions, projects and actions. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+export function Palette({ onClose }: { onClose: () => void }) {
   const [query, setQuery] = useState('')
   const actions = useActions()
   const places = usePlaces()

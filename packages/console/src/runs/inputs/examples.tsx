@@ -1,22 +1,23 @@
 import type { Example } from '@stet/sdk'
 import { ApiError } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
-import { DeferredMenu } from '../../ui/deferred.tsx'
 import { selectClass, TextField } from '../../ui/field.tsx'
+import { holdKeys } from '../../ui/held-keys.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { Menu, MenuItem } from '../../ui/menu.tsx'
+import { Part } from '../../ui/part.ts'
 import { counted } from '../../ui/time.tsx'
+import { useWatched } from '../../ui/watched.ts'
 import { exampleProblem } from './example-size.ts'
 import { draftsOf, type PromptInput, valuesOf } from './input-value.ts'
 import css from './inputs.module.css'
 
-const loadMenu = () => import('./example-menu.tsx')
-const ExampleMenu = lazy(loadMenu)
-const DeleteExample = lazy(() => import('./delete-example.tsx'))
+const dialogs = new Part(() => import('../../ui/dialog.tsx'))
 
 interface ExamplesProps {
   projectId: number
@@ -57,6 +58,11 @@ export function Examples(props: ExamplesProps) {
   }, [current, chosen, filled, onFill])
 
   const update = () => current && change.update(current.uuid)
+  const Confirm = useWatched(dialogs)?.Confirm
+  const askToDelete = () => {
+    holdKeys()
+    dialogs.use(() => setOpen('delete'))
+  }
   return (
     <div className={css['examples']} data-keeps-focus="select">
       <div className={css['row']}>
@@ -71,24 +77,22 @@ export function Examples(props: ExamplesProps) {
           </Button>
         )}
         {current && (
-          <DeferredMenu
-            load={loadMenu}
+          <Menu
+            align="end"
             trigger={
               <Button look="quiet" square aria-label={`More for the example ${current.name}`}>
                 <Icon name="more" />
               </Button>
             }
           >
-            {(trigger) => (
-              <ExampleMenu
-                trigger={trigger}
-                name={current.name}
-                blocked={blocked}
-                onRestore={isChanged ? () => onFill(current) : null}
-                onOpen={setOpen}
-              />
-            )}
-          </DeferredMenu>
+            {isChanged && <MenuItem onSelect={() => onFill(current)}>Reset to saved values</MenuItem>}
+            <MenuItem blocked={blocked} onSelect={() => setOpen('name')}>
+              Save as another example
+            </MenuItem>
+            <MenuItem blocked={blocked} danger onSelect={askToDelete}>
+              Delete {current.name}
+            </MenuItem>
+          </Menu>
         )}
       </div>
       {current && current.messages.length > 0 && (
@@ -103,14 +107,16 @@ export function Examples(props: ExamplesProps) {
           onCancel={() => setOpen(null)}
         />
       )}
-      {current && open === 'delete' && (
-        <Suspense>
-          <DeleteExample
-            name={current.name}
-            onClose={() => setOpen(null)}
-            onConfirm={() => change.remove(current.uuid)}
-          />
-        </Suspense>
+      {current && Confirm && open === 'delete' && (
+        <Confirm
+          title={`Delete the example ${current.name}?`}
+          text="Deletes the example for everyone in the project. Your fields keep its values."
+          action="Delete"
+          danger
+          open
+          onClose={() => setOpen(null)}
+          onConfirm={() => change.remove(current.uuid)}
+        />
       )}
     </div>
   )
