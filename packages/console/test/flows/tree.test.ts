@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
+import { editorOf } from '../support/editor-page.ts'
 import { type ConsoleServer, sharedServer, thousandPrompts } from '../support/server.ts'
 
 const browser = consoleBrowser()
@@ -275,6 +276,11 @@ test('a name that no prompt can have is refused at the field, and its address na
   await page.goto(server.promptAddress('helo'))
   await page.getByRole('alert').getByRole('link', { name: 'hello' }).click()
   await heading(page, 'hello')
+  const draft = await newDraft()
+  await page.goto(server.promptAddress('helo', draft))
+  await page.getByRole('button', { name: 'Create it' }).click()
+  await editorOf(page).ready()
+  await page.getByRole('treeitem', { name: 'helo' }).waitFor()
 })
 
 test('the link to the settings also works in a new tab', async () => {

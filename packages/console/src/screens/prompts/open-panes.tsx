@@ -1,7 +1,9 @@
 import { ApiError, type TreeItem } from '@stet/sdk'
+import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Fragment, lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-import { Failure } from '../../app/failure.tsx'
+import { Failure, messageOf } from '../../app/failure.tsx'
+import { isMissing } from '../../app/frame/place.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
 import { foundIn } from '../../editor/frame/use-issues.ts'
 import { type Opened, useOpenPrompt } from '../../editor/open-prompt.ts'
@@ -11,6 +13,7 @@ import { ReferencesPane } from '../../editor/panes/references-pane.tsx'
 import { UsePane } from '../../editor/panes/use-pane.tsx'
 import type { GoTo, TextPlace } from '../../editor/text/line-ends.ts'
 import { PromptTitle, RunPane } from '../../runs/run-pane.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
@@ -51,6 +54,7 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
         {open.phase === 'failed' && (
           <Failure error={open.error} what="The prompt could not be opened" onRetry={open.retry}>
             <Suggestions error={open.error} place={place} />
+            {isMissing(open.error) && <CreateIt {...{ path, edits }} onCreated={open.retry} />}
           </Failure>
         )}
         {open.phase === 'open' && (
@@ -74,6 +78,18 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
       <Pane name="use" panes={panes}>
         {open.phase === 'open' && <UsePane open={open} />}
       </Pane>
+    </>
+  )
+}
+
+function CreateIt({ path, edits, onCreated }: { path: string; edits: PromptEdits; onCreated: () => void }) {
+  const create = useMutation({ mutationFn: () => edits.create(path), onSuccess: onCreated })
+  return (
+    <>
+      {create.error && ` ${messageOf(create.error)}`}{' '}
+      <Button blocked={edits.blocked} busy={create.isPending} onClick={() => create.mutate()}>
+        Create it
+      </Button>
     </>
   )
 }
