@@ -71,7 +71,8 @@ test('the countdown of an outage continues after attempts that fail in other way
 
 test('without a connection, a screen that was not loaded opens by itself, with its styles, once the server answers', async () => {
   const { page, context } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, {
-    allow: /ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch dynamically imported module/,
+    allow: /ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch|cannot be reached/,
+    isOwn: true,
   })
   await page.getByRole('treeitem', { name: 'hello' }).waitFor()
   await context.setOffline(true)
@@ -87,4 +88,12 @@ test('without a connection, a screen that was not loaded opens by itself, with i
       .first()
       .evaluate((cell) => getComputedStyle(cell).paddingInlineStart)
   await expect.poll(padding).not.toBe('1px')
+
+  // Its code is there now, and its data is not.
+  await page.route('**/api/**', (route) => route.abort())
+  await page.reload()
+  await page.getByRole('heading', { name: 'This screen opens when the server answers' }).waitFor()
+  await page.unroute('**/api/**')
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
 })
