@@ -1,9 +1,7 @@
-import type { Menu as Base } from '@base-ui/react/menu'
 import {
   cloneElement,
   createContext,
   type MouseEvent,
-  type ReactElement,
   type ReactNode,
   type RefObject,
   use,
@@ -12,16 +10,16 @@ import {
 } from 'react'
 import { holdKeys } from './held-keys.ts'
 import { Icon } from './icon.tsx'
+import type { MenuParts, MenuPlace } from './opened-menu.tsx'
 import { Part } from './part.ts'
 import css from './styles/overlays.module.css'
 
-export type MenuParts = typeof Base
 /** The parts of an open menu, and where its chosen item leaves what it does once the menu is closed. */
 const Opened = createContext<{ Base: MenuParts; chosen: RefObject<(() => void) | null> } | null>(null)
 const opened = new Part(() => import('./opened-menu.tsx'))
 
 /** A menu that opens at `trigger`, which must be a button element. */
-export function Menu({ trigger, children, ...place }: MenuProps) {
+export function Menu({ trigger, children, ...place }: MenuPlace & { children: ReactNode }) {
   const [openedBy, setOpenedBy] = useState<'keyboard' | 'pointer'>()
   const chosen = useRef<() => void>(null)
   const OpenedMenu = opened.get()?.OpenedMenu
@@ -52,13 +50,6 @@ function useOpened() {
   const menu = use(Opened)
   if (!menu) throw new Error('An item was rendered outside of a menu')
   return menu
-}
-
-export interface MenuProps {
-  trigger: ReactElement<Record<string, unknown>>
-  children: ReactNode
-  align?: 'start' | 'end'
-  side?: 'bottom' | 'top'
 }
 
 interface MenuItemProps {
@@ -99,7 +90,7 @@ export function MenuLink({
   children,
   note,
 }: {
-  link: MenuProps['trigger']
+  link: MenuPlace['trigger']
   children: ReactNode
   note?: ReactNode
 }) {

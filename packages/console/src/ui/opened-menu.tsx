@@ -1,9 +1,17 @@
 import { Menu as Base } from '@base-ui/react/menu'
-import { type ReactNode, useLayoutEffect, useRef } from 'react'
-import type { MenuParts, MenuProps } from './menu.tsx'
+import { type ReactElement, type ReactNode, useLayoutEffect, useRef } from 'react'
 import css from './styles/overlays.module.css'
 
-interface OpenedMenuProps extends Omit<MenuProps, 'children'> {
+export type MenuParts = typeof Base
+
+/** The button of a menu, and where the menu opens. */
+export interface MenuPlace {
+  trigger: ReactElement<Record<string, unknown>>
+  align?: 'start' | 'end'
+  side?: 'bottom' | 'top'
+}
+
+interface OpenedMenuProps extends MenuPlace {
   openedBy: 'keyboard' | 'pointer'
   onClosed: () => void
   children: (parts: MenuParts) => ReactNode

@@ -168,7 +168,7 @@ test('a link says who it signs in, works after a click, and only once', async ()
   // Opening a link, as a mail scanner does, uses nothing up.
   await page.reload()
   await page.getByRole('button', { name: 'Sign in as Ana' }).click()
-  await page.waitForURL(server.address(`/p/${server.project.id}/v/live/prompts`))
+  await page.waitForURL(server.promptAddress('hello'))
   await page.getByTitle('Ana, default').waitFor()
 
   const again = await browser.openTab(context, link)
@@ -231,7 +231,7 @@ test('the code is in no request address, and not in the history of the browser',
   await page.goto(link)
   await page.getByRole('button', { name: 'Sign in as Ana' }).waitFor()
   await page.keyboard.press('Enter')
-  await page.waitForURL(server.address(`/p/${server.project.id}/v/live/prompts`))
+  await page.waitForURL(server.promptAddress('hello'))
   expect(addresses.filter((address) => !address.includes('#') && address.includes(code))).toEqual([])
   await page.goBack()
   await expect.poll(() => page.url()).not.toContain(code)

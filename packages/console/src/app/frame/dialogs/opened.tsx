@@ -1,8 +1,8 @@
 import { Toasts } from '../../../ui/toasts.tsx'
-import { Palette } from '../../palette.tsx'
 import { useSignedOut } from '../../session.ts'
 import { DeleteDraft, NewDraft, NewProject, RenameDraft } from './edits.tsx'
 import { KeyList } from './key-list.tsx'
+import { Palette } from './palette.tsx'
 import { SignInSheet } from './sign-in-sheet.tsx'
 import { SignOut } from './sign-out.tsx'
 
