@@ -50,7 +50,7 @@ export function useOpenDraft(): Version | undefined {
   return data?.find(({ uuid, status }) => uuid === version && status === 'draft')
 }
 
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404
 }
 

@@ -69,7 +69,7 @@ export function PromptsPage() {
           </Suspense>
         )}
       </Panes>
-      {edits.dialog && Dialogs && <Dialogs edits={edits} dialog={edits.dialog} />}
+      {edits.dialog && Dialogs && <Dialogs edits={edits} dialog={edits.dialog} items={tree.data ?? []} />}
     </div>
   )
 }

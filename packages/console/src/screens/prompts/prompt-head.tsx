@@ -43,7 +43,7 @@ export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
           <MenuItem
             note={<span data-keys>F2</span>}
             blocked={blocked}
-            onSelect={() => edits.ask({ kind: 'rename', item, to: item.path })}
+            onSelect={() => edits.ask({ kind: 'rename', item, path: item.path })}
           >
             Rename
           </MenuItem>

@@ -53,7 +53,7 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
           aria-label="New prompt"
           title="New prompt (n)"
           blocked={edits.blocked}
-          onClick={() => edits.ask({ kind: 'new', folder: folderOf(path) })}
+          onClick={() => edits.ask({ kind: 'new', path: folderOf(path) })}
         >
           <Icon name="plus" />
         </Button>
@@ -86,7 +86,7 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
             // The dialog of a key must open before the user types on. A failed load is reported when the key is used.
             onOpen={open}
             onToggle={toggle}
-            onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', folder })}
+            onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', path: folder })}
             onRename={(item) => rename(edits, item, item.path)}
             onDelete={({ path, change }) => !edits.blocked && change !== 'deleted' && edits.remove(path)}
             onMove={(from, folder) => {
@@ -112,7 +112,7 @@ function useListKeys(edits: PromptEdits, path: string | undefined): void {
       label: 'New prompt',
       group,
       blocked: edits.blocked,
-      run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
+      run: () => edits.ask({ kind: 'new', path: folderOf(path) }),
     },
     { keys: 'F2', label: 'Rename the prompt that has the focus in the list', group, inPalette: false },
     { keys: 'Delete', label: 'Delete the prompt that has the focus in the list', group, inPalette: false },
@@ -121,7 +121,7 @@ function useListKeys(edits: PromptEdits, path: string | undefined): void {
 
 /** A deleted prompt has no name to change. */
 function rename(edits: PromptEdits, item: TreeItem, to: string): void {
-  if (!edits.blocked && item.change !== 'deleted') edits.ask({ kind: 'rename', item, to })
+  if (!edits.blocked && item.change !== 'deleted') edits.ask({ kind: 'rename', item, path: to })
 }
 
 /** Above the list: how old it is, and what could not be done. */
