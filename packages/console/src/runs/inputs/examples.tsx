@@ -59,12 +59,6 @@ export function Examples(props: ExamplesProps) {
   }, [current, chosen, filled, onFill])
 
   const update = () => current && change.update(current.uuid)
-  const Confirm = useWatched(dialogs)?.Confirm
-  const [isAsking, setAsking] = useState(false)
-  const askToDelete = () => {
-    holdKeys()
-    dialogs.use(() => setAsking(true))
-  }
   return (
     <div className={css['examples']} data-keeps-focus="select">
       <div className={css['row']}>
@@ -79,22 +73,13 @@ export function Examples(props: ExamplesProps) {
           </Button>
         )}
         {current && (
-          <Menu
-            align="end"
-            trigger={
-              <Button look="quiet" square aria-label={`More for the example ${current.name}`}>
-                <Icon name="more" />
-              </Button>
-            }
-          >
-            {isChanged && <MenuItem onSelect={() => onFill(current)}>Reset to saved values</MenuItem>}
-            <MenuItem blocked={blocked} onSelect={() => setNaming(true)}>
-              Save as another example
-            </MenuItem>
-            <MenuItem blocked={blocked} danger onSelect={askToDelete}>
-              Delete {current.name}
-            </MenuItem>
-          </Menu>
+          <ExampleMenu
+            name={current.name}
+            blocked={blocked}
+            onRestore={isChanged ? () => onFill(current) : null}
+            onSaveAs={() => setNaming(true)}
+            onDelete={() => change.remove(current.uuid)}
+          />
         )}
       </div>
       {current && current.messages.length > 0 && (
@@ -102,17 +87,6 @@ export function Examples(props: ExamplesProps) {
       )}
       {isChanged && problem && <p className={css['remark']}>{problem}</p>}
       {change.error && <Failure error={change.error} what="The example was not updated" onRetry={update} />}
-      {current && Confirm && (
-        <Confirm
-          title={`Delete the example ${current.name}?`}
-          text="Deletes the example for everyone in the project. Your fields keep its values."
-          action="Delete"
-          danger
-          open={isAsking}
-          onClose={() => setAsking(false)}
-          onConfirm={() => change.remove(current.uuid)}
-        />
-      )}
       {isNaming && (
         <NameForm
           problem={problem}
@@ -121,6 +95,55 @@ export function Examples(props: ExamplesProps) {
         />
       )}
     </div>
+  )
+}
+
+interface ExampleMenuProps {
+  name: string
+  blocked: string | false
+  /** Null while the fields hold the example's values. */
+  onRestore: (() => void) | null
+  onSaveAs: () => void
+  onDelete: () => Promise<unknown>
+}
+
+function ExampleMenu({ name, blocked, onRestore, onSaveAs, onDelete }: ExampleMenuProps) {
+  const Confirm = useWatched(dialogs)?.Confirm
+  const [isAsking, setAsking] = useState(false)
+  const ask = () => {
+    holdKeys()
+    dialogs.use(() => setAsking(true))
+  }
+  return (
+    <>
+      <Menu
+        align="end"
+        trigger={
+          <Button look="quiet" square aria-label={`More for the example ${name}`}>
+            <Icon name="more" />
+          </Button>
+        }
+      >
+        {onRestore && <MenuItem onSelect={onRestore}>Reset to saved values</MenuItem>}
+        <MenuItem blocked={blocked} onSelect={onSaveAs}>
+          Save as another example
+        </MenuItem>
+        <MenuItem blocked={blocked} danger onSelect={ask}>
+          Delete {name}
+        </MenuItem>
+      </Menu>
+      {Confirm && (
+        <Confirm
+          title={`Delete the example ${name}?`}
+          text="Deletes the example for everyone in the project. Your fields keep its values."
+          action="Delete"
+          danger
+          open={isAsking}
+          onClose={() => setAsking(false)}
+          onConfirm={onDelete}
+        />
+      )}
+    </>
   )
 }
 
