@@ -1,15 +1,15 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Finder, type FinderItem } from '../ui/finder.tsx'
-import { Keys } from './frame/dialogs/keys.tsx'
-import { matching } from './frame/dialogs/matching.ts'
-import { useProjectId, useVersion } from './frame/place.ts'
-import { pathsOf, projectsQuery, treeQuery, versionsQuery } from './queries.ts'
-import { useRegistered } from './shortcuts.ts'
+import { Finder, type FinderItem } from '../../../ui/finder.tsx'
+import { pathsOf, projectsQuery, treeQuery, versionsQuery } from '../../queries.ts'
+import { useRegistered } from '../../shortcuts.ts'
+import { useProjectId, useVersion } from '../place.ts'
+import { Keys } from './keys.tsx'
+import { matching } from './matching.ts'
 
 /** Finds prompts, versions, projects and actions. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+export function Palette({ onClose }: { onClose: () => void }) {
   const [query, setQuery] = useState('')
   const actions = useActions()
   const places = usePlaces()
