@@ -133,14 +133,14 @@ test('publishing over somebody’s change takes a typed word', async () => {
 })
 
 test('live’s text can be taken instead, and that of a moved prompt is merged at its new path', async () => {
-  await published([{ path: 'leaving', status: 'added', content: 'So long' }])
+  await published([{ path: 'leaving', status: 'added', content: 'One\nTwo\nThree' }])
   const mine = await draftWith([
     { path: 'farewell', status: 'deleted' },
-    { path: 'away/leaving', from: 'leaving', status: 'moved', content: 'So long, mine' },
+    { path: 'away/leaving', from: 'leaving', status: 'moved', content: 'One, mine\nTwo\nThree' },
   ])
   await published([
     { path: 'farewell', status: 'modified', content: 'Bye, theirs again' },
-    { path: 'leaving', status: 'modified', content: 'So long, theirs' },
+    { path: 'leaving', status: 'modified', content: 'One\nTwo\nThree, theirs' },
   ])
   const { page, dialog } = await publishing(mine)
   await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
@@ -158,7 +158,7 @@ test('live’s text can be taken instead, and that of a moved prompt is merged a
   await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
   await page.getByRole('heading', { name: /^v\d/ }).waitFor()
   expect(await liveText('farewell')).toBe('Bye, theirs again')
-  expect(await liveText('away/leaving')).toBe('So long, mine')
+  expect(await liveText('away/leaving')).toBe('One, mine\nTwo\nThree, theirs')
 })
 
 test('the history shows revisions and rollbacks; a rollback is refused if live has moved, and restores exactly the texts that were shown', async () => {

@@ -1286,7 +1286,10 @@ export interface Provider {
   provider: ProviderKind
   defaultModel: string | null
   isDemo: boolean
-  /** The models whose prices are known, and the default model. Others can be named too. */
+  /**
+   * The models whose prices are known, and the default model. Others can be named too. Newest first, by the
+   * version in the name, and deprecated ones last.
+   */
   models: ProviderModel[]
 }
 
@@ -1414,6 +1417,8 @@ export interface ProviderModel {
   /** In USD per million tokens; `null` if it is not known. */
   inputPrice: number | null
   outputPrice: number | null
+  /** The provider has withdrawn it, or will. */
+  deprecated?: true
 }
 
 /** The result of one call to a provider. A failed call is a result too. */

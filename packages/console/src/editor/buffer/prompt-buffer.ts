@@ -2,9 +2,11 @@ import { ApiError, type Prompt, type TreeItem } from '@stet/sdk'
 import { treeQuery } from '../../app/queries.ts'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import { say } from '../../ui/toast.tsx'
+import { Signal } from '../../ui/watched.ts'
 import {
   type Autosave,
   type AutosaveEvent,
+  type Base,
   type Effect,
   isUnsaved,
   type Save,
@@ -59,10 +61,11 @@ export class PromptBuffer {
   #etag: string | null
   #timer: ReturnType<typeof setTimeout> | undefined
   #notice: ReturnType<typeof setTimeout> | undefined
+  /** How often the prompt got another path. */
   #moves = 0
   #isHidden = false
   #isClosed = false
-  readonly #listeners = new Set<() => void>()
+  readonly #changes = new Signal()
   readonly #kept = new KeptCopy(
     () => ({ key: copyKey(this.place, this.id), state: this.state }),
     () => this.#changed(true),
@@ -74,7 +77,7 @@ export class PromptBuffer {
     this.place = place
     this.document = document
     this.#etag = etag
-    this.state = startAutosave(storedOf(document), isLive ? 'live' : 'draft')
+    this.state = startAutosave(storedOf(document), isLive ? 'live' : 'draft', this.id)
     this.offered = copiesOf(place, document.movedFrom).filter(({ key, copy }) => {
       if (copy.text !== document.content) return true
       dropCopy(key)
@@ -91,10 +94,7 @@ export class PromptBuffer {
     }
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  readonly subscribe = this.#changes.watch
 
   snapshot = (): BufferSnapshot => this.#snapshot
 
@@ -158,9 +158,11 @@ export class PromptBuffer {
   }
 
   /** Brings text of an earlier page back. What was typed since is saved first, so that nothing is replaced unsaved. */
-  async restore({ key, copy }: OfferedText): Promise<void> {
+  async restore({ key, copy, versionUuid, path }: OfferedText): Promise<void> {
     if (isUnsaved(this.state)) await this.save().catch(() => {})
-    this.dispatch({ on: 'restored', ...copy })
+    const { unsure, ...left } = copy
+    const isHere = versionUuid === this.place.versionUuid && path === this.place.path
+    this.dispatch({ on: 'restored', ...left, ...(unsure && isHere && { unsure }) })
     // Until the buffer has the text and its own copy of it, the offer stays.
     this.#kept.keepNow()
     if (this.state.text === copy.text && this.isKept) this.discard({ key })
@@ -183,8 +185,8 @@ export class PromptBuffer {
 
   /** Reads the stored text, to show what a colleague wrote. Sends the text's ETag, so mostly nothing is transferred. */
   async poll(): Promise<void> {
-    const { epoch, conflict, reading } = this.state
-    if (conflict || reading || isUnsaved(this.state)) return
+    const { epoch, conflict, reading, sending, unsure } = this.state
+    if (conflict || reading || sending || unsure) return
     try {
       const { data, response } = await this.#get(this.#etag ? { 'If-None-Match': this.#etag } : {})
       if (epoch !== this.state.epoch) return
@@ -206,6 +208,7 @@ export class PromptBuffer {
     const path = items.find((item) => item.documentUuid === documentUuid && item.change !== 'deleted')?.path
     if (path === undefined || path === this.place.path || this.#isClosed) return false
     this.document = { ...this.document, path }
+    this.#moves++
     this.#move({ path })
     this.#changed(true)
     return true
@@ -223,7 +226,7 @@ export class PromptBuffer {
     switch (effect.do) {
       case 'send':
         this.#kept.keepNow()
-        void this.#send(effect.save)
+        void this.#send(effect.save, effect.base)
         break
       case 'read':
         void this.#read()
@@ -250,29 +253,30 @@ export class PromptBuffer {
     }
   }
 
-  async #send(save: Save): Promise<void> {
-    const { number, text: prompt, baseHash } = save
-    const keepalive = this.#isHidden && new TextEncoder().encode(JSON.stringify(prompt)).length < keepaliveBytes
+  async #send({ key, text: prompt }: Save, { contentHash: baseHash, text: base }: Base): Promise<void> {
+    const texts = { prompt, ...(baseHash && base !== null && { base }) }
+    const keepalive = this.#isHidden && new TextEncoder().encode(JSON.stringify(texts)).length < keepaliveBytes
     const client = keepalive ? stet.withOptions({ fetchOptions: { keepalive: true } }) : stet
     try {
       const { data, response } = await client.prompts
         .createOrUpdate(this.place.path, {
           ...this.#scope(),
-          prompt,
+          ...texts,
           baseHash,
-          // The same text at another address is another request.
-          idempotencyKey: `${this.id}-${this.#moves}-${number}`,
+          merge: true,
+          // At another path it is another request.
+          idempotencyKey: this.#moves === 0 ? key : `${key}-${this.#moves}`,
           maxRetries: 0,
         })
         .withResponse()
       this.#etag = response.headers.get('etag')
       this.#received(data)
       this.savedAt = Date.now()
-      this.dispatch({ on: 'saved', number, stored: storedOf(data) })
+      this.dispatch({ on: 'saved', key, stored: storedOf(data), isMerged: data.merged === true })
       void this.#invalidate()
     } catch (error) {
       noticeSignedOut(error)
-      this.dispatch({ on: 'failed', number, failure: failureOf(error) })
+      this.dispatch({ on: 'failed', key, failure: failureOf(error) })
     }
   }
 
@@ -305,7 +309,6 @@ export class PromptBuffer {
   #move(to: Partial<PromptPlace>): void {
     const earlier = copyKey(this.place, this.id)
     this.place = { ...this.place, ...to }
-    this.#moves++
     this.#kept.keepNow()
     dropCopy(earlier)
     this.onMove()
@@ -375,7 +378,7 @@ export class PromptBuffer {
     clearTimeout(this.#notice)
     this.#notice = undefined
     this.#snapshot = next
-    for (const listener of this.#listeners) listener()
+    this.#changes.notify()
   }
 }
 

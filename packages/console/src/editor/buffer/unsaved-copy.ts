@@ -1,13 +1,11 @@
 import { base, queryClient, sessionQuery } from '../../app/session.ts'
+import { store, stored, storedKeys, storedText, unstore } from '../../app/storage.ts'
 import { unsavedPrefix } from '../../app/unsaved.ts'
+import { Signal } from '../../ui/watched.ts'
+import type { LeftText } from '../autosave.ts'
 
 /** Text that the server has not acknowledged, as it is kept in the browser's storage. */
-export interface UnsavedCopy {
-  text: string
-  /** The hash of the text that it was written on. */
-  baseHash: string
-  /** Texts sent without a response. The server may hold one of them. */
-  sent: readonly string[]
+export interface UnsavedCopy extends LeftText {
   /** Milliseconds since 1970. */
   at: number
   /** The person who wrote it. */
@@ -41,72 +39,43 @@ export interface OfferedText {
 /** Returns false if the browser has no room for the copy. Kept inputs of runs are removed to make room. */
 export function keepCopy(key: string, copy: Omit<UnsavedCopy, 'by'>): boolean {
   const author = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author
-  const text = JSON.stringify({ ...copy, ...(author && { by: { id: author.id, name: author.name } }) })
-  if (store(key, text)) return true
-  for (const other of inputKeys()) {
-    localStorage.removeItem(other)
-    if (store(key, text)) return true
+  const written = { ...copy, ...(author && { by: { id: author.id, name: author.name } }) }
+  if (store(key, written)) return true
+  for (const other of storedKeys(`${unsavedPrefix}inputs#`)) {
+    unstore(other)
+    if (store(key, written)) return true
   }
   return false
 }
 
-function store(key: string, text: string): boolean {
-  try {
-    localStorage.setItem(key, text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function inputKeys(): string[] {
-  try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(`${unsavedPrefix}inputs#`))
-  } catch {
-    return []
-  }
-}
+const dropped = new Signal()
 
 export function dropCopy(key: string): void {
-  try {
-    localStorage.removeItem(key)
-  } catch {
-    // Without storage there is no copy.
-  }
-  for (const listener of dropListeners) listener()
+  unstore(key)
+  dropped.notify()
 }
 
 /** Whether the copy is still in the browser's storage. */
 export function isThere({ key }: OfferedText): boolean {
-  try {
-    return localStorage.getItem(key) !== null
-  } catch {
-    return false
-  }
+  return storedText(key) !== null
 }
-
-const dropListeners = new Set<() => void>()
 
 /** Calls `listener` when this page or another one has removed a copy. Returns the function that ends this. */
 export function onCopyDropped(listener: () => void): () => void {
   const removed = ({ newValue }: StorageEvent) => newValue === null && listener()
-  dropListeners.add(listener)
+  const stop = dropped.watch(listener)
   addEventListener('storage', removed)
   return () => {
-    dropListeners.delete(listener)
+    stop()
     removeEventListener('storage', removed)
   }
 }
 
 /** Copies that other pages left in a project, the newest first. */
 export function copiesIn(projectId: number): OfferedText[] {
-  try {
-    return Object.keys(localStorage)
-      .flatMap((key) => readCopy(key, projectId))
-      .sort((a, b) => b.copy.at - a.copy.at)
-  } catch {
-    return []
-  }
+  return storedKeys(unsavedPrefix)
+    .flatMap((key) => readCopy(key, projectId))
+    .sort((a, b) => b.copy.at - a.copy.at)
 }
 
 /**
@@ -126,24 +95,20 @@ function readCopy(key: string, projectId: number): OfferedText[] {
   const [server, project, versionUuid = '', path = '', bufferId = ''] = key.split('#')
   if (server !== `${unsavedPrefix}${base.pathname}` || project !== String(projectId)) return []
   if (bufferId.startsWith(`${pageId}-`)) return []
-  try {
-    const copy: unknown = JSON.parse(localStorage.getItem(key) ?? '')
-    return isCopy(copy) ? [{ key, copy, versionUuid, path }] : []
-  } catch {
-    return []
-  }
+  const copy = stored(key)
+  return isCopy(copy) ? [{ key, copy, versionUuid, path }] : []
 }
 
 /** Another release, or anything else on this origin, may have written the entry. */
 function isCopy(value: unknown): value is UnsavedCopy {
-  const { text, baseHash, sent, at, by } = Object(value)
+  const { text, baseHash, base, unsure, at, by } = Object(value)
   const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime())
   return (
     isText(text) &&
     isText(baseHash) &&
-    Array.isArray(sent) &&
-    sent.every(isText) &&
     isTime &&
+    (base === undefined || isText(base)) &&
+    (unsure === undefined || (isText(unsure?.key) && isText(unsure.text))) &&
     (by === undefined || isWriter(by))
   )
 }

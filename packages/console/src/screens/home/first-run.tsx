@@ -36,7 +36,6 @@ function Begin({ projectId }: { projectId: number | null }) {
       const written = await writeFirstPrompt(projectId)
       const project = String(written.projectId)
       setPreferences({
-        project,
         guide: { project: written.projectId, author: author.id, path: firstPrompt.path, version: written.versionUuid },
       })
       // Home leads away as soon as it reads that the project has a prompt, so nothing is read again before.

@@ -63,14 +63,17 @@ export interface PricedModel {
   id: string
   inputPrice: number | null
   outputPrice: number | null
+  deprecated?: true
 }
 
 /** The part of a provider that decides its prices. */
 export type PricedProvider = Pick<ProviderSettings, 'kind' | 'isDemo' | 'url' | 'defaultModel' | 'configuration'>
 
 export interface PriceBook {
-  /** Lists the models with a price at that time, and the default model, by id. */
+  /** Lists the models with a price at that time, and the default model. Newest first, deprecated ones last. */
   listModels(provider: PricedProvider, at: Date): PricedModel[]
+  /** Set if the list of the provider's models has no such name: then with the most similar one. */
+  findUnknown(provider: PricedProvider, model: string, at: Date): { near: string | undefined } | undefined
   pricesOf(provider: ProviderSettings): ModelPrices
 }
 
@@ -88,4 +91,6 @@ export interface ProviderDeps {
   environment: EnvironmentProviders
   addressGuard: AddressGuard
   prices: PriceBook
+  /** How long the call of a test may take. */
+  testLimitMs: number
 }

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { treeQuery } from '../../../app/queries.ts'
 import { noticeSignedOut, queryClient, useBlocked } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
+import { holdKeys } from '../../../ui/held-keys.ts'
 import { say } from '../../../ui/toast.tsx'
 import type { Move, Row } from '../tree/tree.ts'
 import { createPrompt, deletePrompt, type Edited, type EditPlace, movePrompts, revertPrompt } from './prompt-edits.ts'
@@ -45,7 +46,7 @@ export function usePromptEdits(
 ): PromptEdits {
   const navigate = useNavigate()
   const blocked = useBlocked('write')
-  const [dialog, ask] = useState<EditDialog | null>(null)
+  const [dialog, setDialog] = useState<EditDialog | null>(null)
   const [failure, setFailure] = useState<EditFailure | null>(null)
 
   /** Shows a prompt of the version that was changed, or the list. A moved prompt keeps what the address says about it. */
@@ -88,12 +89,15 @@ export function usePromptEdits(
   return {
     blocked: blocked || (!place.isLive && !place.isDraft && 'published, but not live'),
     dialog,
-    ask,
+    ask(next) {
+      if (next) holdKeys()
+      setDialog(next)
+    },
     async create(path, text) {
       const done = await createPrompt(place, path, text)
       await show(done, path)
       if (done.draft) say(`Created ${path}${where(done)}`)
-      ask(null)
+      setDialog(null)
     },
     async move(moves, from) {
       setFailure(null)
@@ -101,7 +105,7 @@ export function usePromptEdits(
       const moved = moves.find((move) => move.from === shown.path)
       await show(done, moved?.path ?? shown.path, moved !== undefined)
       if (done.draft) say(`Renamed ${from}${where(done)}`)
-      ask(broken.length > 0 ? { kind: 'broken', from, versionUuid: done.versionUuid, paths: broken } : null)
+      setDialog(broken.length > 0 ? { kind: 'broken', from, versionUuid: done.versionUuid, paths: broken } : null)
     },
     remove: (path) => {
       setFailure(null)
