@@ -1,7 +1,7 @@
 import type { ProviderKind } from '@stet/contract/vocabulary'
 import { ApiError, type TreeItem } from '@stet/sdk'
 import { queryOptions } from '@tanstack/react-query'
-import { changedPrompts } from './changed-prompts.ts'
+import { changedPrompts } from '../editor/diff/changed-prompts.ts'
 import { stet } from './session.ts'
 
 /** Lists are read again every 10 s while their tab is visible. */

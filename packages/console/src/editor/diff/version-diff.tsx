@@ -1,15 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useRef } from 'react'
-import {
-  type ChangeKind,
-  changeMarks,
-  changeWords,
-  describeChange,
-  type PromptChange,
-} from '../../app/changed-prompts.ts'
 import { stepFrom, useShortcuts, useStepKeys } from '../../app/shortcuts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
+import { type ChangeKind, changeMarks, changeWords, describeChange, type PromptChange } from './changed-prompts.ts'
 import { type DiffLayout, TextDiff } from './text-diff.tsx'
 import css from './version-diff.module.css'
 

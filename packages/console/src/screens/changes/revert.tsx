@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
-import type { PromptChange } from '../../app/changed-prompts.ts'
 import { stet } from '../../app/session.ts'
+import type { PromptChange } from '../../editor/diff/changed-prompts.ts'
 import { Confirm } from '../../ui/dialog.tsx'
 import { say } from '../../ui/toast.tsx'
 

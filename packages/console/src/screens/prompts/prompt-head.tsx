@@ -1,5 +1,5 @@
 import type { TreeItem } from '@stet/sdk'
-import { describeChange, kindOf } from '../../app/changed-prompts.ts'
+import { describeChange, kindOf } from '../../editor/diff/changed-prompts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Chip, Live } from '../../ui/mark.tsx'

@@ -10,7 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { changeMarks, describeChange, kindOf } from '../../../app/changed-prompts.ts'
+import { changeMarks, describeChange, kindOf } from '../../../editor/diff/changed-prompts.ts'
 import { Hidden, join } from '../../../ui/button.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { counted, countText } from '../../../ui/time.tsx'

@@ -1,5 +1,5 @@
 import type { Change, TreeItem } from '@stet/sdk'
-import { kindOf } from '../../../app/changed-prompts.ts'
+import { kindOf } from '../../../editor/diff/changed-prompts.ts'
 
 interface Place {
   /** Unique in the tree. A folder's key ends with a slash, because a prompt may have the same path. */
