@@ -119,6 +119,7 @@ export type {
   PushResult,
   Release,
   ReleaseCheck,
+  ReleaseChecks,
   ReleasedVersion,
   ReleaseFinding,
   ReleaseKind,
