@@ -122,7 +122,8 @@ test('publishing over somebody’s change takes a typed word', async () => {
   await published([{ path: 'farewell', status: 'modified', content: 'Bye, theirs' }])
   const { page, dialog } = await publishing(mine)
   await page.getByRole('link', { name: /farewell.*changed.*live changed/, includeHidden: true }).waitFor()
-  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
+  // Before anything is sent, the button says why it does nothing.
+  await dialog.getByRole('button', { name: 'Publish (live has changed 1 prompt)', disabled: true }).waitFor()
   await dialog.getByText('Publish without comparing').click()
   const force = dialog.getByRole('button', { name: /^Publish anyway/ })
   expect(await force.getAttribute('aria-disabled')).toBe('true')
@@ -136,7 +137,6 @@ test('live’s text can be taken instead', async () => {
   const mine = await draftWith([{ path: 'farewell', status: 'deleted' }])
   await published([{ path: 'farewell', status: 'modified', content: 'Bye, theirs again' }])
   const { page, dialog } = await publishing(mine)
-  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
   await dialog.getByRole('button', { name: 'Compare and merge' }).click()
   const merge = page.getByRole('dialog', { name: 'farewell' })
   await merge.getByText('This draft deletes the prompt.').waitFor()
@@ -257,40 +257,44 @@ test('the history shows revisions and rollbacks; a rollback is refused if live h
     .toEqual([`Rolled back to ${second}`, `Rolled back to ${first}`])
 })
 
-test('the dialog lists what does not compile before it publishes, with progress', async () => {
+test('live’s newer texts are merged into the draft; where the changes overlap, both texts are compared', async () => {
+  const lines = ['one', 'two', 'three', 'four', 'five']
+  const text = (...changed: string[]) => lines.map((line) => changed.find((c) => c.startsWith(line)) ?? line).join('\n')
+  await published(['merge/clean', 'merge/both'].map((path) => ({ path, status: 'added', content: text() })))
+  const draft = await draftWith([
+    { path: 'merge/clean', status: 'modified', content: text('one of mine') },
+    { path: 'merge/both', status: 'modified', content: text('three of mine') },
+  ])
+  await published([
+    { path: 'merge/clean', status: 'modified', content: text('five of theirs') },
+    { path: 'merge/both', status: 'modified', content: text('three of theirs') },
+  ])
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
+  await page.getByText('Live has newer texts of 2 prompts that this draft changes.').waitFor()
+  await page.getByRole('button', { name: 'Update from live' }).click()
+  await page.getByText('Live has newer texts of 1 prompt that this draft changes.').waitFor()
+  const { content } = await storedPrompt(server, 'merge/clean', draft)
+  expect(content).toBe(text('one of mine', 'five of theirs'))
+  const left = page.getByRole('listitem').filter({ hasText: 'the changes overlap' })
+  expect(await left.textContent()).toContain('merge/both')
+  await left.getByRole('button', { name: 'Compare and merge' }).click()
+  await page.getByRole('dialog', { name: 'merge/both' }).waitFor()
+})
+
+test('the changes and the dialog list what does not compile before anything is published', async () => {
   const broken = { path: 'checks/broken', status: 'added', content: 'fine\n{{ if x }}\nnever closed' }
-  const good = Array.from({ length: 12 }, (_, at) => ({
-    path: `checks/good${at}`,
-    status: 'added',
-    content: `Text ${at} {{ name }}`,
-  }))
   // Nobody changes it, but it includes a prompt that the draft deletes.
   const user = { path: 'checks/user', status: 'added', content: '<prompt path="/checks/part" />' }
   const part = { path: 'checks/part', status: 'added', content: 'A part' }
   await published([user, part])
-  const draft = await draftWith([broken, ...good, { path: 'checks/part', status: 'deleted' }])
-  const version = `/projects/${server.project.id}/versions/${draft}`
-  const { items } = await server.read<{ items: { path: string; compiles: boolean | null }[] }>(`${version}/tree`)
-  expect(items.find(({ path }) => path === 'checks/broken')?.compiles).toBe(null)
-
+  const draft = await draftWith([broken, { path: 'checks/part', status: 'deleted' }])
   const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
-  let active = 0
-  let most = 0
-  await page.route('**/documents/check', async (route) => {
-    most = Math.max(most, ++active)
-    const response = await route.fetch()
-    active--
-    await route.fulfill({ response })
-  })
-  const checked = page.waitForRequest(/documents\/check$/)
+  await page.getByText('The draft cannot be published.').waitFor()
+  const row = page.getByRole('navigation', { name: 'Changed prompts' }).getByRole('link', { name: /^checks\/broken/ })
+  expect(await row.textContent()).toMatch(/added.*has errors.*test, \d\d:\d\d$/)
   await page.getByRole('button', { name: 'Publish' }).click()
   const dialog = page.getByRole('dialog', { name: 'Publish' })
-  await checked
-  await dialog.getByText(/^Checking the prompts: \d+ of 1[45]$/).waitFor()
-  await dialog.getByText('The draft cannot be published.').waitFor()
-  await expect.poll(() => dialog.getByText(/^Checking the prompts/).count()).toBe(0)
-  expect(most).toBeGreaterThan(1)
-  expect(most).toBeLessThanOrEqual(3)
+  await dialog.getByRole('button', { name: 'Publish (2 prompts have errors)', disabled: true }).waitFor()
   const links = dialog.getByRole('link')
   const addresses = await links.evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).pathname))
   expect([...new Set(addresses.map((path) => path.replace(/.*\/prompts\//, '')))].sort()).toEqual([
@@ -309,7 +313,5 @@ test('a draft without errors says so, and checks again when a prompt changes; se
 
   await push(draft, [{ path: 'hello', status: 'modified', content: '---\ntemperature: hot\n---\nHello' }])
   await dialog.getByRole('link', { name: 'Line 2: `temperature` must be a number' }).waitFor()
-  await dialog.getByRole('button', { name: 'Publish' }).click()
-  await dialog.getByText('Nothing was published.').waitFor()
   expect(await dialog.getByRole('link').allTextContents()).toEqual(['Line 2: `temperature` must be a number'])
 })

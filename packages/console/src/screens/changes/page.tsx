@@ -1,20 +1,24 @@
 import type { Version } from '@stet/sdk'
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BarActions } from '../../app/bar-actions.tsx'
-import { diffQuery, listInterval, versionsQuery } from '../../app/queries.ts'
-import { useBlocked } from '../../app/session.ts'
+import { diffQuery, listInterval, treeQuery, versionsQuery } from '../../app/queries.ts'
+import { stet, useBlocked } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
+import { RevertDialog } from '../../editor/diff/revert-dialog.tsx'
 import type { DiffLayout } from '../../editor/diff/text-diff.tsx'
 import { changeText, LayoutSwitch, type PromptChange, VersionDiff } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Chip } from '../../ui/mark.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty, Skeleton } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
+import { say } from '../../ui/toast.tsx'
+import { Blockers, brokenIn, useChecks } from './checks.tsx'
+import { type Conflict, ConflictDialog } from './conflict.tsx'
 import css from './page.module.css'
 import { PublishDialog } from './publish.tsx'
-import { RevertDialog } from './revert.tsx'
 import { useSeen } from './seen.ts'
 
 const route = getRouteApi('/shell/p/$project/v/$version/changes')
@@ -58,12 +62,32 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
   const seen = useSeen(draft.uuid)
   const [publishing, setPublishing] = useState(false)
   const [reverting, setReverting] = useState<PromptChange | null>(null)
+  const [resolving, setResolving] = useState<Conflict | null>(null)
+  const queries = useQueryClient()
+  const checks = useChecks(projectId, draft)
   const needsPublish = useBlocked('publish')
   const { changes } = data
   const shown = changes.find(({ path }) => path === prompt) ?? changes[0]
   const params = { project: String(projectId), version: draft.uuid }
   const search = (next: { prompt?: string; view?: DiffLayout }) =>
     navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  const broken = new Set(brokenIn(checks.data).map(({ path }) => path))
+  const { data: items = [] } = useQuery(treeQuery(projectId, draft.uuid))
+  const noteOf = (change: PromptChange) => {
+    const { updatedAt, updatedBy } = items.find(({ path }) => path === change.path) ?? {}
+    return (
+      <>
+        {broken.has(change.path) && <Chip tone="red">has errors</Chip>}
+        {seen.isSeen(change) && <span className={css['seen']}>seen</span>}
+        {updatedAt && (
+          <span className={css['by']}>
+            {updatedBy && `${updatedBy.name}, `}
+            <Time at={updatedAt} />
+          </span>
+        )}
+      </>
+    )
+  }
   useChangeKeys({ onSeen: shown && (() => seen.toggle(shown)), onPublish: () => setPublishing(true) })
   return (
     <Screen>
@@ -87,6 +111,7 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
       ) : (
         <>
           <p className={css['faint']}>{changeText(changes)}</p>
+          <Blockers projectId={projectId} draft={draft} checks={checks} onResolve={setResolving} />
           <VersionDiff
             changes={changes}
             current={shown?.path}
@@ -94,7 +119,7 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
             layout={view ?? 'unified'}
             onLayout={(layout) => search({ view: layout })}
             hasStepKeys
-            note={(change) => seen.isSeen(change) && <span className={css['seen']}>seen</span>}
+            note={noteOf}
             actions={(change) => (
               <ChangeActions
                 change={change}
@@ -111,15 +136,31 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
         projectId={projectId}
         draft={draft}
         changes={changes}
-        open={publishing}
+        checks={checks}
+        open={publishing && !resolving}
+        onResolve={setResolving}
         onClose={() => setPublishing(false)}
       />
-      <RevertDialog
-        projectId={projectId}
-        versionUuid={draft.uuid}
-        change={reverting}
-        onClose={() => setReverting(null)}
-      />
+      {resolving && (
+        <ConflictDialog
+          projectId={projectId}
+          versionUuid={draft.uuid}
+          conflict={resolving}
+          onClose={() => setResolving(null)}
+        />
+      )}
+      {reverting && (
+        <RevertDialog
+          path={reverting.path}
+          status={reverting.status}
+          onClose={() => setReverting(null)}
+          onConfirm={async () => {
+            await stet.versions.revert(draft.uuid, { projectId, paths: [reverting.path] })
+            await queries.invalidateQueries({ queryKey: ['project', projectId] })
+            say(`${reverting.path} is reverted`)
+          }}
+        />
+      )}
     </Screen>
   )
 }

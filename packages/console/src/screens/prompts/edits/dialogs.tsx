@@ -2,8 +2,9 @@ import { ApiError } from '@stet/sdk'
 import { type FormEvent, useId, useState } from 'react'
 import { messageOf } from '../../../app/failure.tsx'
 import { noticeSignedOut } from '../../../app/session.ts'
+import { RevertDialog } from '../../../editor/diff/revert-dialog.tsx'
 import { Button } from '../../../ui/button.tsx'
-import { Confirm, Dialog } from '../../../ui/dialog.tsx'
+import { Dialog } from '../../../ui/dialog.tsx'
 import { TextField } from '../../../ui/field.tsx'
 import { typedPath } from './prompt-edits.ts'
 import type { EditDialog, PromptEdits } from './use-prompt-edits.ts'
@@ -33,21 +34,7 @@ export default function Dialogs({ edits, dialog }: { edits: PromptEdits; dialog:
         onClose={close}
       />
     )
-  return (
-    <Confirm
-      open
-      title={`Revert ${path}?`}
-      text={
-        change === 'added'
-          ? 'The prompt exists only in this draft. Reverting deletes it and its text.'
-          : "Discards this draft's text and restores the live text."
-      }
-      action="Revert"
-      danger
-      onConfirm={() => edits.revert(path)}
-      onClose={close}
-    />
-  )
+  return <RevertDialog path={path} status={change ?? 'modified'} onConfirm={() => edits.revert(path)} onClose={close} />
 }
 
 interface PathDialogProps {
