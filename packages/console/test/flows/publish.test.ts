@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { newDraft, storedPrompt } from '../support/editor-page.ts'
@@ -45,7 +46,7 @@ async function publishing(draft: string) {
 
 test('a draft is read prompt by prompt and published by keyboard alone', async () => {
   const draft = await draftWith([
-    { path: 'hello', status: 'modified', content: 'Hello dear {{ name }}\nline two' },
+    { path: 'hello', status: 'modified', content: 'Hello dear {{ name }}\nline 2' },
     { path: 'new/prompt', status: 'added', content: 'New text' },
     { path: 'old', status: 'deleted' },
   ])
@@ -55,6 +56,13 @@ test('a draft is read prompt by prompt and published by keyboard alone', async (
   const inserted = page.locator('.cm-changedText', { hasText: 'dear' })
   await inserted.waitFor()
   expect(await inserted.evaluate((element) => getComputedStyle(element).textDecorationLine)).toBe('underline')
+
+  const removed = page.locator('.cm-deletedText', { hasText: 'two' })
+  expect(await removed.evaluate((element) => getComputedStyle(element).textDecorationLine)).toBe('line-through')
+  const signs = await page
+    .locator('.cm-deletedLineGutter, .cm-changedLineGutter')
+    .evaluateAll((all) => all.map((element) => getComputedStyle(element, '::before').content))
+  expect([...new Set(signs)].sort()).toEqual(['"+"', '"−"'])
 
   await page.keyboard.press('v')
   await page.getByRole('link', { name: /hello.*changed.*seen/ }).waitFor()
@@ -255,6 +263,26 @@ test('the history shows revisions and rollbacks; a rollback is refused if live h
   await expect
     .poll(() => page.getByText(/^Rolled back to/).allTextContents())
     .toEqual([`Rolled back to ${second}`, `Rolled back to ${first}`])
+
+  // With a hundred rows above it, what is opened is on the screen.
+  const oldest = rowOf('v1').getByRole('link')
+  const text = page.locator('.cm-content').first()
+  const isOnScreen = (place: Locator) =>
+    place.evaluate((element) => {
+      const { top, height } = element.getBoundingClientRect()
+      return height > 0 && top >= 0 && top < innerHeight
+    })
+  await oldest.click()
+  await title.filter({ hasText: 'v1 ' }).waitFor()
+  await text.waitFor()
+  expect(await isOnScreen(text)).toBe(true)
+  expect(await isOnScreen(oldest)).toBe(true)
+  // On a phone it is a page of its own, and leads back to its row.
+  await page.setViewportSize({ width: 360, height: 740 })
+  expect([await isOnScreen(title), await oldest.count()]).toEqual([true, 0])
+  await page.getByRole('link', { name: 'Back to the history' }).click()
+  await oldest.and(page.locator(':focus')).waitFor()
+  expect(await isOnScreen(oldest)).toBe(true)
 })
 
 test('live’s newer texts are merged into the draft; where the changes overlap, both texts are compared', async () => {
