@@ -40,6 +40,13 @@ export function Failure({ error, what, onRetry, children }: FailureProps) {
   )
 }
 
+/** Returns what the server says about one field of the request, from `details.issues`, or undefined. */
+export function issueOf(error: unknown, field: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const { issues } = (error.details ?? {}) as { issues?: { path?: unknown[]; message?: string }[] }
+  return issues?.find(({ path }) => path?.at(-1) === field)?.message
+}
+
 /** Renders nothing for errors without a request id. */
 export function CopyRequestId({ error }: { error: unknown }) {
   const { requestId } = factsOf(error)

@@ -2,12 +2,11 @@ import type { ProviderKind } from '@stet/contract/vocabulary'
 import type { ProviderKeyInfo } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Failure } from '../../../app/failure.tsx'
+import { Failure, issueOf } from '../../../app/failure.tsx'
 import { stet } from '../../../app/session.ts'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../../ui/field.tsx'
 import { say } from '../../../ui/toast.tsx'
-import { issueOf } from '../issue-of.ts'
 import css from '../settings.module.css'
 
 /** The names of the provider types. A new type of the contract does not compile until it has a name here. */
