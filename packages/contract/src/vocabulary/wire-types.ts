@@ -1318,6 +1318,7 @@ export interface ProviderKey {
   configuration: Record<string, unknown>
   createdAt: string
   updatedAt: string
+  /** For provider keys that are not stored: since the start of the server that responds, by any workspace. */
   lastUsedAt: string | null
 }
 
