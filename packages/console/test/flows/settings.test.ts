@@ -133,7 +133,7 @@ test('a provider is added and tested before its first use', async () => {
   const { page } = await browser.open(server, '/settings/providers')
   await page.getByRole('button', { name: 'Add a provider' }).click()
   const form = page.getByRole('dialog', { name: 'Add a provider' })
-  await form.getByLabel('Type').selectOption('custom')
+  await form.getByLabel('Provider').selectOption('custom')
   await form.getByLabel('Name').fill('local')
   await form.getByLabel('Key').fill('sk-not-to-be-shown')
   await form.getByLabel('Address').fill(server.fake.url)
@@ -144,11 +144,13 @@ test('a provider is added and tested before its first use', async () => {
   expect(await page.content()).not.toContain('sk-not-to-be-shown')
 
   await row.getByRole('button', { name: 'Test local' }).click()
-  await row.getByText(/tiny answered in/).waitFor()
+  const dialog = page.getByRole('dialog', { name: 'Test “local”' })
+  await page.keyboard.press('Enter')
+  await dialog.getByText(/tiny answered in/).waitFor()
 
   server.fake.enqueue({ status: 401, body: { error: { message: 'Incorrect API key provided: no such key' } } })
-  await row.getByRole('button', { name: 'Test local' }).click()
-  await row.getByText(/Incorrect API key provided/).waitFor()
+  await page.keyboard.press('Enter')
+  await dialog.getByText(/Incorrect API key provided/).waitFor()
 })
 
 test('an address that is emptied is not called changed, and the stored one stays', async () => {
@@ -178,8 +180,15 @@ test('an address that is emptied is not called changed, and the stored one stays
 test('the built-in demo provider can be tested and not deleted', async () => {
   const { page } = await browser.open(server, '/settings/providers')
   const row = page.getByRole('row', { name: /^demo/ })
+  await row.getByText('not since the server started').waitFor()
   await row.getByRole('button', { name: 'Test demo' }).click()
-  await row.getByText(/answered in/).waitFor()
+  // A provider of the environment may have no default model, so the model can be named.
+  const dialog = page.getByRole('dialog', { name: 'Test “demo”' })
+  await dialog.getByLabel('Model').fill('another')
+  await page.keyboard.press('Enter')
+  await dialog.getByText(/^another answered in/).waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await row.getByText(/\d\d:\d\d/).waitFor()
   expect(await row.getByRole('button', { name: 'Delete demo' }).count()).toBe(0)
 })
 
