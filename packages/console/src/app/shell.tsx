@@ -12,8 +12,10 @@ import { projectIdOf, useProjectId, useVersion } from './frame/place.ts'
 import { Rail } from './frame/rail/rail.tsx'
 import { useKeptFocus, useTitleFocus } from './frame/title-focus.ts'
 import { TopBar } from './frame/top-bar.tsx'
+import { dropIfUndone } from './made-drafts.ts'
 import { setPreferences, usePreferences } from './preferences.ts'
-import { isSignedOut, sessionQuery, useBlocked, useSession } from './session.ts'
+import { versionsQuery } from './queries.ts'
+import { isSignedOut, queryClient, sessionQuery, stet, useBlocked, useSession } from './session.ts'
 import { listenForKeys, useShortcuts } from './shortcuts.ts'
 
 const GuideStrip = lazy(() => import('./frame/guide/guide.tsx'))
@@ -131,5 +133,13 @@ function useLastPlace(): void {
   const { project, version } = useParams({ strict: false })
   useEffect(() => {
     if (project && projectIdOf(project) !== null) setPreferences({ project, ...(version && { version }) })
+  }, [project, version])
+  useEffect(() => {
+    if (!project || !version) return
+    const projectId = Number(project)
+    return () =>
+      void dropIfUndone(stet, projectId, version).then((isGone) => {
+        if (isGone) void queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey })
+      })
   }, [project, version])
 }

@@ -3,7 +3,14 @@ import { LoadBoundary } from '../../ui/deferred.tsx'
 import { useSignedOut } from '../session.ts'
 
 /** The parts that cover the screen. They are loaded when they are first used. */
-export type Overlay = 'palette' | 'keys' | 'new-project' | 'new-draft' | 'rename-draft' | 'delete-draft'
+export type Overlay =
+  | 'palette'
+  | 'find-version'
+  | 'keys'
+  | 'new-project'
+  | 'new-draft'
+  | 'rename-draft'
+  | 'delete-draft'
 
 const Palette = lazy(() => import('../palette.tsx'))
 const KeyList = lazy(() => import('./dialogs/key-list.tsx'))
@@ -32,6 +39,7 @@ export function Overlays() {
       <LoadBoundary key={shown} fallback={null} onFailed={close}>
         <Suspense fallback={null}>
           {shown === 'palette' && <Palette onClose={close} />}
+          {shown === 'find-version' && <Palette only="versions" onClose={close} />}
           {shown === 'keys' && <KeyList onClose={close} />}
           {shown === 'new-project' && <NewProject onClose={close} />}
           {shown === 'new-draft' && <NewDraft onClose={close} />}

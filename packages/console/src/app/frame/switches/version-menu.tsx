@@ -18,6 +18,9 @@ interface VersionMenuProps {
   version: string
 }
 
+/** A longer list has a filter. */
+const mostDrafts = 7
+
 /** Live, the drafts with changes, and on request the drafts without. */
 export default function VersionMenu({ trigger, projectId, version }: VersionMenuProps) {
   const { data = [] } = useQuery(versionsQuery(projectId))
@@ -44,6 +47,7 @@ export default function VersionMenu({ trigger, projectId, version }: VersionMenu
           v{older.version}
         </VersionLink>
       )}
+      {drafts.length > mostDrafts && <MenuItem onSelect={() => openOverlay('find-version')}>Find a version…</MenuItem>}
       {groups.map(
         ({ label, drafts }) =>
           drafts.length > 0 && (
