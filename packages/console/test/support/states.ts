@@ -168,11 +168,11 @@ export const openStates: readonly ScreenState[] = [
   {
     name: 'new-prompt',
     path: replyOf,
-    allow: /status of 400/,
+    allow: /status of 409/,
     ready: async (page) => {
       await click(page, 'New prompt')
       await dialog(page, 'New prompt')
-      await page.getByLabel('Path').fill('support/reply/../..')
+      await page.getByLabel('Path').fill('support/reply')
       await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
       await page.locator('[aria-invalid="true"]').waitFor()
     },
