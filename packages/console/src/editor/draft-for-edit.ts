@@ -1,5 +1,5 @@
 import type { Change, Stet, Version } from '@stet/sdk'
-import { draftsSettled, noteMadeDraft } from '../app/made-drafts.ts'
+import { draftsSettled, noteMadeDraft } from '../app/frame/switches/made-drafts.ts'
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 const dayText = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })

@@ -1,4 +1,4 @@
-import type { Version } from '@stet/sdk'
+import type { TreeItem, Version } from '@stet/sdk'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -61,9 +61,7 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
   const navigate = route.useNavigate()
   const seen = useSeen(draft.uuid)
   const [publishing, setPublishing] = useState(false)
-  const [reverting, setReverting] = useState<PromptChange | null>(null)
   const [resolving, setResolving] = useState<Conflict | null>(null)
-  const queries = useQueryClient()
   const checks = useChecks(projectId, draft)
   const needsPublish = useBlocked('publish')
   const { changes } = data
@@ -71,23 +69,6 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
   const params = { project: String(projectId), version: draft.uuid }
   const search = (next: { prompt?: string; view?: DiffLayout }) =>
     navigate({ search: (old) => ({ ...old, ...next }), replace: true })
-  const broken = new Set(brokenIn(checks.data).map(({ path }) => path))
-  const { data: items = [] } = useQuery(treeQuery(projectId, draft.uuid))
-  const noteOf = (change: PromptChange) => {
-    const { updatedAt, updatedBy } = items.find(({ path }) => path === change.path) ?? {}
-    return (
-      <>
-        {broken.has(change.path) && <Chip tone="red">has errors</Chip>}
-        {seen.isSeen(change) && <span className={css['seen']}>seen</span>}
-        {updatedAt && (
-          <span className={css['by']}>
-            {updatedBy && `${updatedBy.name}, `}
-            <Time at={updatedAt} />
-          </span>
-        )}
-      </>
-    )
-  }
   useChangeKeys({ onSeen: shown && (() => seen.toggle(shown)), onPublish: () => setPublishing(true) })
   return (
     <Screen>
@@ -112,23 +93,10 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
         <>
           <p className={css['faint']}>{changeText(changes)}</p>
           <Blockers projectId={projectId} draft={draft} checks={checks} onResolve={setResolving} />
-          <VersionDiff
-            changes={changes}
-            current={shown?.path}
-            onChoose={(path) => search({ prompt: path })}
+          <ChangedPrompts
+            {...{ projectId, draft, changes, checks, seen, shown }}
             layout={view ?? 'unified'}
-            onLayout={(layout) => search({ view: layout })}
-            hasStepKeys
-            note={noteOf}
-            actions={(change) => (
-              <ChangeActions
-                change={change}
-                params={params}
-                isSeen={seen.isSeen(change)}
-                onSeen={() => seen.toggle(change)}
-                onRevert={() => setReverting(change)}
-              />
-            )}
+            onSearch={search}
           />
         </>
       )}
@@ -149,20 +117,102 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
           onClose={() => setResolving(null)}
         />
       )}
-      {reverting && (
-        <RevertDialog
-          path={reverting.path}
-          status={reverting.status}
-          onClose={() => setReverting(null)}
-          onConfirm={async () => {
-            await stet.versions.revert(draft.uuid, { projectId, paths: [reverting.path] })
-            await queries.invalidateQueries({ queryKey: ['project', projectId] })
-            say(`${reverting.path} is reverted`)
-          }}
-        />
-      )}
     </Screen>
   )
+}
+
+interface ChangedPromptsProps {
+  projectId: number
+  draft: Version
+  changes: readonly PromptChange[]
+  checks: ReturnType<typeof useChecks>
+  seen: ReturnType<typeof useSeen>
+  shown: PromptChange | undefined
+  layout: DiffLayout
+  onSearch: (next: { prompt?: string; view?: DiffLayout }) => void
+}
+
+function ChangedPrompts(props: ChangedPromptsProps) {
+  const { projectId, draft, changes, checks, seen, shown, layout, onSearch } = props
+  const [reverting, setReverting] = useState<PromptChange | null>(null)
+  const broken = brokenIn(checks.data)
+  const { data: items } = useQuery(treeQuery(projectId, draft.uuid))
+  const params = { project: String(projectId), version: draft.uuid }
+  return (
+    <>
+      <VersionDiff
+        changes={changes}
+        current={shown?.path}
+        onChoose={(path) => onSearch({ prompt: path })}
+        layout={layout}
+        onLayout={(view) => onSearch({ view })}
+        hasStepKeys
+        note={(change) => (
+          <ChangeNote
+            isBroken={broken.some(({ path }) => path === change.path)}
+            isSeen={seen.isSeen(change)}
+            item={items?.find(({ path }) => path === change.path)}
+          />
+        )}
+        actions={(change) => (
+          <ChangeActions
+            change={change}
+            params={params}
+            isSeen={seen.isSeen(change)}
+            onSeen={() => seen.toggle(change)}
+            onRevert={() => setReverting(change)}
+          />
+        )}
+      />
+      {reverting && (
+        <RevertChange
+          projectId={projectId}
+          versionUuid={draft.uuid}
+          change={reverting}
+          onClose={() => setReverting(null)}
+        />
+      )}
+    </>
+  )
+}
+
+interface ChangeNoteProps {
+  isBroken: boolean
+  isSeen: boolean
+  /** Undefined until the tree is loaded. */
+  item: TreeItem | undefined
+}
+
+function ChangeNote({ isBroken, isSeen, item }: ChangeNoteProps) {
+  return (
+    <>
+      {isBroken && <Chip tone="red">has errors</Chip>}
+      {isSeen && <span className={css['seen']}>seen</span>}
+      {item && (
+        <span className={css['by']}>
+          {item.updatedBy && `${item.updatedBy.name}, `}
+          <Time at={item.updatedAt} />
+        </span>
+      )}
+    </>
+  )
+}
+
+interface RevertChangeProps {
+  projectId: number
+  versionUuid: string
+  change: PromptChange
+  onClose: () => void
+}
+
+function RevertChange({ projectId, versionUuid, change: { path, status }, onClose }: RevertChangeProps) {
+  const queries = useQueryClient()
+  const revert = async () => {
+    await stet.versions.revert(versionUuid, { projectId, paths: [path] })
+    await queries.invalidateQueries({ queryKey: ['project', projectId] })
+    say(`${path} is reverted`)
+  }
+  return <RevertDialog path={path} status={status} onConfirm={revert} onClose={onClose} />
 }
 
 function useChangeKeys({ onSeen, onPublish }: { onSeen: (() => void) | undefined; onPublish: () => void }) {

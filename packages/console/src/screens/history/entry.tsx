@@ -37,8 +37,8 @@ export default function HistoryEntry({ projectId, row, live }: EntryProps) {
     })
   const name = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    // On a narrow screen the row that was opened, and its focus, are hidden.
-    if (!document.activeElement?.checkVisibility() || document.activeElement === document.body) name.current?.focus()
+    // On a narrow screen the row that was opened is hidden, with its focus.
+    if (!document.activeElement?.checkVisibility()) name.current?.focus()
   }, [])
   const compared = row.base ? `, compared with ${row.base.name}` : ''
   return (

@@ -54,9 +54,9 @@ export function HistoryPage() {
   return (
     <Screen>
       <title>{shown ? `${shown.name} ${shown.version.title} · stet` : 'History · stet'}</title>
+      <ScreenTitle>History</ScreenTitle>
       <div className={join(css['history'], shown && css['isOpen'])}>
         <div ref={list} className={css['list']}>
-          <ScreenTitle>History</ScreenTitle>
           {published.length === 0 ? (
             <Empty line="Nothing is live yet.">
               <p>

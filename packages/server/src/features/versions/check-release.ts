@@ -16,7 +16,7 @@ interface ReleaseCandidate {
   block: readonly ReleaseCheck[]
 }
 
-export function checkRelease({ conflicts, compiled, block }: ReleaseCandidate): CheckResult[] {
+function checkRelease({ conflicts, compiled, block }: ReleaseCandidate): CheckResult[] {
   const compile = compiled.broken.flatMap(compileFindings)
   const configuration = compiled.changed.flatMap(configurationFindings)
   const stateOf = (count: number, blocks: boolean) => (count === 0 ? 'pass' : blocks ? 'blocked' : 'noted')

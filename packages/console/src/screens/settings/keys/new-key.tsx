@@ -98,20 +98,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
         onChange={({ target }) => setName(target.value)}
       />
       {purpose.choice === 'role' && <RoleField value={role} onChange={setRole} />}
-      {purpose.choice === 'scopes' && (
-        <fieldset className={css['choices']} aria-label="Scopes">
-          {scopesOf('Admin').map((scope) => (
-            <CheckField
-              key={scope}
-              label={scope}
-              checked={chosen.includes(scope)}
-              onChange={({ target }) =>
-                setChosen(target.checked ? [...chosen, scope] : chosen.filter((other) => other !== scope))
-              }
-            />
-          ))}
-        </fieldset>
-      )}
+      {purpose.choice === 'scopes' && <ScopesField value={chosen} onChange={setChosen} />}
       <div className={css['pair']}>
         <SelectField
           label="Project"
@@ -125,28 +112,56 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
             </option>
           ))}
         </SelectField>
-        <SelectField
-          label="Expires"
-          value={expiry}
-          onChange={({ target }) => setTyped({ ...typed, expiry: target.value })}
-        >
-          <option value="">Never</option>
-          {days.map((count) => (
-            <option key={count} value={count}>
-              In {count} days
-            </option>
-          ))}
-        </SelectField>
-        <SelectField label="Plan" value={plan} onChange={({ target }) => setPlan(target.value as KeyPlan)}>
-          {plans.map(({ plan: value, text }) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </SelectField>
+        <ExpiryField value={expiry} onChange={(value) => setTyped({ ...typed, expiry: value })} />
+        <PlanField value={plan} onChange={setPlan} />
       </div>
       {create.error && !issue && <Failure what="No key was created" error={create.error} />}
     </FormDialog>
+  )
+}
+
+interface FieldProps<Value> {
+  value: Value
+  onChange: (value: Value) => void
+}
+
+function ScopesField({ value, onChange }: FieldProps<readonly KeyScope[]>) {
+  return (
+    <fieldset className={css['choices']} aria-label="Scopes">
+      {scopesOf('Admin').map((scope) => (
+        <CheckField
+          key={scope}
+          label={scope}
+          checked={value.includes(scope)}
+          onChange={({ target }) => onChange(target.checked ? [...value, scope] : value.filter((one) => one !== scope))}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+function ExpiryField({ value, onChange }: FieldProps<string>) {
+  return (
+    <SelectField label="Expires" value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">Never</option>
+      {days.map((count) => (
+        <option key={count} value={count}>
+          In {count} days
+        </option>
+      ))}
+    </SelectField>
+  )
+}
+
+function PlanField({ value, onChange }: FieldProps<KeyPlan>) {
+  return (
+    <SelectField label="Plan" value={value} onChange={({ target }) => onChange(target.value as KeyPlan)}>
+      {plans.map(({ plan, text }) => (
+        <option key={plan} value={plan}>
+          {text}
+        </option>
+      ))}
+    </SelectField>
   )
 }
 

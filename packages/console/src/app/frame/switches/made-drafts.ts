@@ -1,5 +1,5 @@
 import type { Stet } from '@stet/sdk'
-import { countUnsaved, saveAll } from './unsaved.ts'
+import { countUnsaved, saveAll } from '../../unsaved.ts'
 
 /** The drafts that this page has made for changes of live. */
 const made = new Set<string>()

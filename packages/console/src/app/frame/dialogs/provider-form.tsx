@@ -2,12 +2,12 @@ import type { ProviderKind } from '@stet/contract/vocabulary'
 import type { ProviderKeyInfo, ProviderTest } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
-import { SelectField, TextField } from '../ui/field.tsx'
-import { Notice } from '../ui/states.tsx'
-import { costText } from '../ui/time.tsx'
-import { Failure, issueOf } from './failure.tsx'
-import { modelsQuery } from './queries.ts'
-import { stet } from './session.ts'
+import { SelectField, TextField } from '../../../ui/field.tsx'
+import { Notice } from '../../../ui/states.tsx'
+import { costText } from '../../../ui/time.tsx'
+import { Failure, issueOf } from '../../failure.tsx'
+import { modelsQuery } from '../../queries.ts'
+import { stet } from '../../session.ts'
 
 /** The names of the provider types. A new type of the contract does not compile until it has a name here. */
 const kinds: Record<ProviderKind, string> = {
