@@ -362,8 +362,12 @@ module.exports = {
     {
       name: 'console-uses-the-sdk-only',
       severity: 'error',
+      // It merges with the rule of the server.
       from: { path: `${C}/` },
-      to: { path: '^packages/(server|template|cli|embedded-postgres)/' },
+      to: {
+        path: '^packages/(server|template|cli|embedded-postgres)/',
+        pathNot: '^packages/template/src/merge/',
+      },
     },
     {
       name: 'a-screen-never-imports-another-screen',

@@ -269,7 +269,7 @@ export const openStates: readonly ScreenState[] = [
         { times: 1 },
       )
       await page.keyboard.type('mine')
-      await page.getByRole('textbox', { name: 'Their text' }).waitFor()
+      await page.getByRole('textbox', { name: 'Just typed' }).waitFor()
     },
   },
   {

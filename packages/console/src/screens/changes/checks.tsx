@@ -6,7 +6,7 @@ import { versionsQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
 import { Notice } from '../../ui/states.tsx'
 import { counted } from '../../ui/time.tsx'
-import type { Conflict } from './conflict.tsx'
+import type { LiveConflict } from './conflict.tsx'
 import { LiveChanges } from './live-changes.tsx'
 import css from './page.module.css'
 
@@ -57,7 +57,7 @@ interface BlockersProps {
   projectId: number
   draft: Version
   checks: ReturnType<typeof useChecks>
-  onResolve: (conflict: Conflict) => void
+  onResolve: (conflict: LiveConflict) => void
 }
 
 /** What stops the publication, each with its way out. */

@@ -5,15 +5,15 @@ import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/states.tsx'
 import { counted } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
-import type { Conflict } from './conflict.tsx'
+import type { LiveConflict } from './conflict.tsx'
 import css from './page.module.css'
 
 interface LiveChangesProps {
   projectId: number
   versionUuid: string
   /** The prompts of the draft whose text in live is newer than the one that the draft started from. */
-  conflicts: readonly Conflict[]
-  onResolve: (conflict: Conflict) => void
+  conflicts: readonly LiveConflict[]
+  onResolve: (conflict: LiveConflict) => void
 }
 
 /** Merges live's newer texts into the draft. The user merges the prompts whose changes overlap. */
@@ -28,7 +28,7 @@ export function LiveChanges({ projectId, versionUuid, conflicts, onResolve }: Li
     onSettled: () => queries.invalidateQueries({ queryKey: ['project', projectId] }),
   })
   // What the update said about these texts. A later change of either one makes it void.
-  const outcomeOf = ({ path, liveHash, draftHash }: Conflict) => {
+  const outcomeOf = ({ path, liveHash, draftHash }: LiveConflict) => {
     const of = update.data?.conflicts.find((one) => one.path === path)
     if (of?.liveHash !== liveHash || of.draftHash !== draftHash) return null
     return of.skipped ? 'not merged yet' : 'the changes overlap'

@@ -16,7 +16,7 @@ import { Empty, Skeleton } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { Blockers, brokenIn, useChecks } from './checks.tsx'
-import { type Conflict, ConflictDialog } from './conflict.tsx'
+import { ConflictDialog, type LiveConflict } from './conflict.tsx'
 import css from './page.module.css'
 import { PublishDialog } from './publish.tsx'
 import { useSeen } from './seen.ts'
@@ -61,7 +61,7 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
   const navigate = route.useNavigate()
   const seen = useSeen(draft.uuid)
   const [publishing, setPublishing] = useState(false)
-  const [resolving, setResolving] = useState<Conflict | null>(null)
+  const [resolving, setResolving] = useState<LiveConflict | null>(null)
   const checks = useChecks(projectId, draft)
   const needsPublish = useBlocked('publish')
   const { changes } = data

@@ -12,7 +12,7 @@ import { TextAreaField, TextField } from '../../ui/field.tsx'
 import { counted } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { Blockers, blockedBy, brokenIn, reasonIn, type useChecks } from './checks.tsx'
-import type { Conflict } from './conflict.tsx'
+import type { LiveConflict } from './conflict.tsx'
 import css from './page.module.css'
 
 interface PublishProps {
@@ -21,7 +21,7 @@ interface PublishProps {
   changes: readonly PromptChange[]
   checks: ReturnType<typeof useChecks>
   open: boolean
-  onResolve: (conflict: Conflict) => void
+  onResolve: (conflict: LiveConflict) => void
   onClose: () => void
 }
 
