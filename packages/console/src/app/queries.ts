@@ -1,7 +1,6 @@
 import type { ProviderKind } from '@stet/contract/vocabulary'
 import { ApiError, type TreeItem } from '@stet/sdk'
 import { queryOptions } from '@tanstack/react-query'
-import { changedPrompts } from '../editor/diff/changed-prompts.ts'
 import { stet } from './session.ts'
 
 /** Lists are read again every 10 s while their tab is visible. */
@@ -77,10 +76,7 @@ export function pathsOf(items: readonly TreeItem[]): string[] {
 export function diffQuery(projectId: number, version: string, base?: string) {
   return queryOptions({
     queryKey: ['project', projectId, 'diff', version, base],
-    queryFn: async ({ signal }) => {
-      const { changes } = await stet.versions.diff(version, { projectId, ...(base && { base }), signal })
-      return { changes: changedPrompts(changes) }
-    },
+    queryFn: ({ signal }) => stet.versions.diff(version, { projectId, ...(base && { base }), signal }),
   })
 }
 

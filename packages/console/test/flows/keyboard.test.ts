@@ -309,7 +309,7 @@ test('publish-conflict: compared, merged and published', async () => {
   await keys.press('Control+a')
   await keys.type('Mine')
   await keys.press('Enter')
-  await dialog.getByText('Nothing was published.').waitFor()
+  await dialog.getByText('Live has newer texts of 1 prompt that this draft changes.').waitFor()
   expect(await liveText('b/merged')).toContain('theirs')
   await keys.tabTo(dialog.getByRole('button', { name: 'Compare and merge' }))
   await keys.press('Enter')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { changedPrompts, describeChange } from './changed-prompts.ts'
 
-type Change = Parameters<typeof changedPrompts>[0][number]
+type Change = Parameters<typeof changedPrompts>[0]['changes'][number]
 
 const side = (content: string | null) => (content === null ? null : { content, contentHash: content })
 
@@ -11,7 +11,7 @@ function change(path: string, before: string | null, after: string | null, moves
 }
 
 const read = (changes: Change[]) =>
-  changedPrompts(changes).map((one) => [
+  changedPrompts({ changes }).changes.map((one) => [
     one.path,
     describeChange(one.status, one),
     one.before?.content,

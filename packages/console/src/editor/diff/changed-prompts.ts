@@ -24,12 +24,14 @@ export function describeChange(kind: ChangeKind, { movedFrom }: Pick<Moves, 'mov
   return `moved from ${movedFrom.path}${movedFrom.contentHash ? ' and changed' : ''}`
 }
 
-export function changedPrompts(changes: readonly DiffChange[]): PromptChange[] {
-  const texts = new Map(changes.map(({ path, before }) => [path, before]))
-  return changes.flatMap((change) => {
+/** For the `select` of `diffQuery`: each changed prompt once. */
+export function changedPrompts(diff: Pick<VersionDiff, 'changes'>): { changes: PromptChange[] } {
+  const texts = new Map(diff.changes.map(({ path, before }) => [path, before]))
+  const changes = diff.changes.flatMap((change) => {
     const { movedFrom, movedTo } = change
     const status = kindOf(change.status, change)
     const before = movedFrom ? (texts.get(movedFrom.path) ?? null) : movedTo === undefined ? change.before : null
     return status ? [{ ...change, status, before }] : []
   })
+  return { changes }
 }

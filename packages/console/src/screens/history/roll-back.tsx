@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { diffQuery, versionsQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
-import type { PromptChange } from '../../editor/diff/changed-prompts.ts'
+import { changedPrompts, type PromptChange } from '../../editor/diff/changed-prompts.ts'
 import { ChangedText, changeText } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -27,7 +27,7 @@ export function RollBackDialog({ projectId, target, live, onClose }: RollBackPro
   // What the user reads, and what the server expects. The list of versions may change meanwhile.
   const [compared, setCompared] = useState(live)
   const [reason, setReason] = useState('')
-  const diff = useQuery(diffQuery(projectId, target.texts, compared.texts))
+  const diff = useQuery({ ...diffQuery(projectId, target.texts, compared.texts), select: changedPrompts })
   const rollBack = useRollBack({ projectId, target, live: compared, onClose })
   const moved = hasReason(rollBack.error, 'moved') ? rollBack.error.details : null
   const served = useServed(projectId, moved?.current)

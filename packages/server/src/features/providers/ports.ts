@@ -26,6 +26,8 @@ export interface EnvironmentProviders {
   defaultProvider: string | undefined
   defaultModel: string | undefined
   since: Date
+  /** When each of them was last used by this server since its start, by name. */
+  usedAt: Map<string, Date>
 }
 
 export interface AddressGuard {

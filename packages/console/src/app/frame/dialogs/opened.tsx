@@ -8,6 +8,7 @@ import { SignOut } from './sign-out.tsx'
 
 const overlays = {
   palette: Palette,
+  'find-version': (props: { onClose: () => void }) => <Palette only="versions" {...props} />,
   keys: KeyList,
   'new-project': NewProject,
   'new-draft': NewDraft,

@@ -13,6 +13,9 @@ import css from '../frame.module.css'
 import { openOverlay } from '../overlays.tsx'
 import { useIsUnknownVersion } from '../place.ts'
 
+/** A longer list has a filter. */
+const mostDrafts = 7
+
 interface VersionProps {
   projectId: number
   /** `live` or a uuid. */
@@ -102,6 +105,7 @@ function VersionItems({ projectId, version }: VersionProps) {
           v{older.version}
         </VersionLink>
       )}
+      {drafts.length > mostDrafts && <MenuItem onSelect={() => openOverlay('find-version')}>Find a version…</MenuItem>}
       {groups.map(
         ({ label, drafts }) =>
           drafts.length > 0 && (

@@ -4,8 +4,10 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { messageOf } from '../../../app/failure.tsx'
 import { noticeSignedOut } from '../../../app/session.ts'
+import { kindOf } from '../../../editor/diff/changed-prompts.ts'
+import { RevertDialog } from '../../../editor/diff/revert-dialog.tsx'
 import { Button } from '../../../ui/button.tsx'
-import { Confirm, Dialog, FormDialog } from '../../../ui/dialog.tsx'
+import { Dialog, FormDialog } from '../../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../../ui/field.tsx'
 import { counted } from '../../../ui/time.tsx'
 import { movesOf } from '../tree/tree.ts'
@@ -26,24 +28,9 @@ export default function Dialogs({ projectId, edits, dialog, items }: DialogsProp
   const close = () => edits.ask(null)
   if (dialog.kind === 'broken') return <BrokenReferences {...dialog} projectId={projectId} onClose={close} />
   if (dialog.kind !== 'revert') return <PathDialog {...{ edits, dialog, items }} onClose={close} />
-  const { path, change, movedFrom } = dialog.item
-  return (
-    <Confirm
-      open
-      title={`Revert ${path}?`}
-      text={
-        movedFrom
-          ? `Moves the prompt back to ${movedFrom.path}, discards this draft's text, and restores the live text.`
-          : change === 'added'
-            ? 'The prompt exists only in this draft. Reverting deletes it and its text.'
-            : "Discards this draft's text and restores the live text."
-      }
-      action="Revert"
-      danger
-      onConfirm={() => edits.revert(path)}
-      onClose={close}
-    />
-  )
+  const { path, change } = dialog.item
+  const status = (change && kindOf(change, dialog.item)) ?? 'modified'
+  return <RevertDialog path={path} status={status} onConfirm={() => edits.revert(path)} onClose={close} />
 }
 
 interface PathDialogProps extends Pick<DialogsProps, 'edits' | 'items'> {
