@@ -5,8 +5,8 @@ import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 // One file for the settings, which each command loads whole, for the small commands of a group, and for what pushes and
 // pulls, because each file repeats its imports.
 const groups = [
-  { name: 'workspace', test: /src.sync.(workspace|apply|compare|send|git|merge)|src.commands.(push|pull|publish)/ },
-  { name: 'settings', test: /src.settings.(?!latitude)/ },
+  { name: 'workspace', test: /src.sync.(workspace|apply|compare|send|git|merge|moves)|src.commands.(push|pull|publish)/ },
+  { name: 'settings', test: /src.settings.(?!latitude|glob)/ },
   ...['keys', 'versions', 'providers', 'projects', 'conversations'].map((name) => ({
     name,
     test: new RegExp(`src.commands.${name}.[^/]+$`),
@@ -26,7 +26,7 @@ export default defineConfig({
   minify: true,
   plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
-    onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', 'picomatch', '@handlebars/parser'],
+    onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', '@handlebars/parser'],
   },
   // The package does not say that its unused kinds of diffs can be left out.
   treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
