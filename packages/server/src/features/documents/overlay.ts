@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { TreeItem } from '@stet/contract/vocabulary'
 import type { Author } from '../../shared/caller.ts'
 import type { DocumentText } from './document.ts'
 import type { DraftWrite, MergedReplacement, MergedText, PlannedSlot, SlotOf } from './ports.ts'
@@ -43,6 +44,25 @@ export function withMoves<Text extends Pick<DocumentText, 'contentHash'>>(
     }
   }
   return slots.map((slot) => ({ ...slot, movedTo: moved.get(slot.path) ?? null }))
+}
+
+/** What diff and tree say about moves, with the hash of a moved text if the draft changed it too. */
+export type Moves = Pick<TreeItem, 'movedFrom' | 'movedTo'>
+
+/** Describes the moves of a draft against live, by path. @param slots include all rows of the draft. */
+export function movesIn(slots: readonly SlotOf<Pick<DocumentText, 'contentHash'>>[]): Map<string, Moves> {
+  const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
+  const moves = new Map<string, Moves>()
+  for (const { path, draft, live, movedTo } of slots) {
+    const origin = draft?.deletedAt === null && draft.movedFrom !== null ? slotAt.get(draft.movedFrom) : undefined
+    const before = origin && (origin.live?.contentHash ?? origin.draft?.baseHash)
+    const contentHash = before && before !== draft?.contentHash ? { contentHash: before } : {}
+    moves.set(path, {
+      ...(origin && { movedFrom: { path: origin.path, ...contentHash } }),
+      ...(live && movedTo && { movedTo: movedTo.path }),
+    })
+  }
+  return moves
 }
 
 export function hashesOf(slot: PlannedSlot): ActualHashes {
@@ -95,12 +115,13 @@ export function deleteText(slot: PlannedSlot, { at, by }: Revision, isMerged = f
   const baseHash = baseOf(slot, isMerged && slot.live !== null)
   const shown = shownIn(slot)
   if (shown === null) return withBase(slot, baseHash)
-  const isOwn = (slot.draft?.movedFrom ?? null) === null && slot.movedTo === null
+  const { path, live, draft } = slot
+  const isOwn = (draft?.movedFrom ?? null) === null && slot.movedTo === null
   // A prompt that came from elsewhere leaves its uuid to its own path. The row hides live's prompt, if there is one.
-  const kept = isOwn ? shown : (slot.live ?? { ...shown, documentUuid: randomUUID() })
+  const kept = isOwn ? shown : (live ?? { ...shown, documentUuid: randomUUID() })
   const { documentUuid, content, contentHash, createdAt } = kept
   const change = { deletedAt: at, updatedAt: at, updatedBy: by, movedFrom: null }
-  return { path: slot.path, documentUuid, content, contentHash, baseHash, createdAt, ...change }
+  return { path, documentUuid, content, contentHash, baseHash, createdAt, ...change }
 }
 
 /** A prompt on its way to another path. */

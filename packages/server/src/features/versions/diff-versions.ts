@@ -2,7 +2,7 @@ import type { DiffSide, VersionDiff } from '@stet/contract/vocabulary'
 import type { Needs, Stores } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
-import { isConflict } from '../documents/overlay.ts'
+import { isConflict, type Moves, movesIn } from '../documents/overlay.ts'
 import { readTexts } from '../documents/read-texts.ts'
 import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
@@ -32,11 +32,10 @@ export async function diffVersions(deps: Reads, input: DiffVersionsInput): Promi
     async *changes() {
       // Reads only paths that may differ, because a project may have many more.
       const paths = base ? await deps.stores.documents.listDifferingPaths(workspaceId, base, head) : undefined
-      const conflicts = await listConflicts(deps, workspaceId, head, base)
-      const moves = base && paths ? await findMoves(deps, workspaceId, { base, head, paths }) : noMoves
+      const described = base && paths && (await describePaths(deps, workspaceId, { base, head, paths }))
       const textsOf = (set: Version) => texts(deps.stores, workspaceId, set, paths)
       for await (const [path, before, after] of pairsOf(base ? textsOf(base) : none(), textsOf(head))) {
-        yield* compareTexts(before, after, { conflict: conflicts.has(path), ...moves.get(path) })
+        yield* compareTexts(before, after, { conflict: false, ...described?.get(path) })
       }
     },
   }
@@ -73,20 +72,26 @@ async function findBase(deps: Reads, input: DiffVersionsInput, head: Version): P
   return deps.stores.versions.findNumberOptional(caller.workspaceId, projectId, head.number - 1)
 }
 
-async function listConflicts(
+type Described = Moves & Pick<DiffChange, 'conflict'>
+
+/** Returns what a comparison says about paths besides their texts. */
+async function describePaths(
   deps: Needs<'stores'>,
   workspaceId: number,
-  head: Version,
-  base: Version | null,
-): Promise<ReadonlySet<string>> {
-  if (head.number !== null || base?.isLive !== true) return new Set()
+  sides: { base: Version; head: Version; paths: readonly string[] },
+): Promise<ReadonlyMap<string, Partial<Described>>> {
+  const { base, head } = sides
+  if (head.number !== null || !base.isLive) return findMoves(deps, workspaceId, sides)
   const slots = await deps.stores.documents.listSlotHeads(workspaceId, head)
-  return new Set(slots.filter(isConflict).flatMap(({ path, movedTo }) => (movedTo ? [path, movedTo.path] : [path])))
+  const described: Map<string, Partial<Described>> = movesIn(slots)
+  // Both paths of a move that conflicts, because live's change belongs into the text at the new one.
+  for (const { path, movedTo } of slots.filter(isConflict)) {
+    for (const each of movedTo ? [path, movedTo.path] : [path]) {
+      described.set(each, { ...described.get(each), conflict: true })
+    }
+  }
+  return described
 }
-
-type Moves = Pick<DiffChange, 'movedFrom' | 'movedTo'>
-
-const noMoves: ReadonlyMap<string, Moves> = new Map()
 
 /** Finds the prompts that both versions have, at different paths. Both paths of a move differ, so they are in `paths`. */
 async function findMoves(
@@ -94,7 +99,6 @@ async function findMoves(
   workspaceId: number,
   { base, head, paths }: { base: Version; head: Version; paths: readonly string[] },
 ): Promise<ReadonlyMap<string, Moves>> {
-  if (paths.length < 2) return noMoves
   const before = new Map(
     (await documents.listNames(workspaceId, base, paths)).map((named) => [named.documentUuid, named]),
   )
@@ -113,7 +117,7 @@ async function findMoves(
 function compareTexts(
   before: DocumentText | null,
   after: DocumentText | null,
-  { conflict, ...moves }: Moves & Pick<DiffChange, 'conflict'>,
+  { conflict, ...moves }: Described,
 ): DiffChange[] {
   const text = after ?? before
   const isMove = moves.movedFrom !== undefined || moves.movedTo !== undefined

@@ -292,7 +292,8 @@ const isMoving = (draftId: number, row: 'r' | 'o') => Prisma.sql`
 function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
   return async (workspaceId, draft, number, paths) => {
     const own = inProject(workspaceId, draft)
-    // Gives the draft's rows the live rows' document ids. Then closes the open rows to make room for the draft's.
+    // Gives the draft's rows the live rows' document ids. A row gets a new id if live has moved the prompt elsewhere since,
+    // because an id must be unique in a set. Then closes the open rows to make room for the draft's.
     await client.$executeRaw`
       UPDATE document r SET document_uuid = coalesce(
         CASE WHEN NOT ${isMoving(draft.id, 'r')} THEN
@@ -300,7 +301,9 @@ function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
         CASE WHEN NOT EXISTS (
           SELECT FROM document d WHERE ${served(draft.projectId)} AND d.document_uuid = r.document_uuid AND d.path <> r.path
             AND NOT EXISTS (SELECT FROM document o WHERE ${ofDraft(draft.id, 'o')} AND o.path = d.path
-              AND (o.deleted_at IS NOT NULL OR ${isMoving(draft.id, 'o')}))) THEN r.document_uuid END,
+              AND (o.deleted_at IS NOT NULL OR ${isMoving(draft.id, 'o')})))
+          AND NOT EXISTS (SELECT FROM document o WHERE ${ofDraft(draft.id, 'o')} AND o.document_uuid = r.document_uuid
+            AND o.deleted_at IS NULL AND o.id < r.id) THEN r.document_uuid END,
         gen_random_uuid())
       WHERE r.version_id = ${draft.id} AND r.valid_from = 0 AND ${ownedBy(workspaceId, draft.projectId)}`
     await client.document.updateMany({

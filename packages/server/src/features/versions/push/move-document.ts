@@ -11,6 +11,7 @@ import {
 } from '../../documents/check-document.ts'
 import type { Document } from '../../documents/document.ts'
 import { shownIn } from '../../documents/overlay.ts'
+import { readBack } from '../../documents/save-document.ts'
 import { findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
 import { ChangedMeanwhile } from '../drafts/merge-with-live.ts'
 import { findBrokenReferences } from './broken-references.ts'
@@ -76,9 +77,10 @@ function writeMove(
   return changeProject(deps, input, async ({ stores, at, touch }) => {
     const draft = assertDraft(await findVersionRow(stores, input))
     const plan = await planPush(stores, draft, { ...push, caller, at })
+    const moved = plan.slots.find((slot) => slot.path === path)
+    if (!moved || shownIn(moved)?.contentHash !== contentHash) throw new ChangedMeanwhile()
     if (await writePlan(stores, caller.workspaceId, draft, plan)) await touch(draft)
-    const text = await stores.documents.findOptional(caller.workspaceId, draft, path)
-    if (text?.contentHash !== contentHash) throw new ChangedMeanwhile()
+    const text = await readBack(stores, caller.workspaceId, draft, path)
     return { ...describeChecked(draft, { text, scan }), brokenReferences }
   })
 }

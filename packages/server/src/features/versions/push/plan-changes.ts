@@ -214,8 +214,8 @@ function planMove(
   }
   const { isRepeated, text } = source
   if (!isRepeated && shownIn(target) !== null) throw refuse('path-taken', { path: slot.path })
-  const content = change.content ?? text.content
-  const moved = { ...text, content, contentHash: hashContent(content) }
+  const { content } = change
+  const moved = content === undefined ? text : { ...text, content, contentHash: hashContent(content) }
   if (settle(plan, slot, moveText(target, moved, { at, by: caller.author }, replaces))) plan.moved += 1
 }
 
