@@ -5,7 +5,10 @@ import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 // One file for the settings, which each command loads whole, for the small commands of a group, and for what pushes and
 // pulls, because each file repeats its imports.
 const groups = [
-  { name: 'workspace', test: /src.sync.(workspace|apply|compare|send|git|merge|moves)|src.commands.(push|pull|publish)/ },
+  {
+    name: 'workspace',
+    test: /src.sync.(workspace|apply|compare|send|git|merge|moves)|src.commands.(push|pull|publish)/,
+  },
   { name: 'settings', test: /src.settings.(?!latitude|glob)/ },
   ...['keys', 'versions', 'providers', 'projects', 'conversations'].map((name) => ({
     name,

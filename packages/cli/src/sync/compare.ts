@@ -1,6 +1,5 @@
 import type { Change } from '@stet/sdk'
 import type { LockEntry } from '../settings/lock-file.ts'
-import type { Move } from './moves/find-moves.ts'
 
 /** One prompt's hashes on the three sides. A hash is undefined where the prompt does not exist. */
 export interface Sides {
@@ -35,7 +34,7 @@ export const conflictStates: ReadonlySet<string> = new Set<State>([
 ])
 
 /** In these states, the file and the server agree. */
-export const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
+const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
 
 /**
  * Returns the hash of the text that a file continues. A file that has its text from before the last merge again lacks
@@ -73,6 +72,13 @@ function compareNew(local: ReadonlySet<string> | undefined, remote: string | und
   if (local === undefined) return remote === undefined ? undefined : 'remote-new'
   if (remote === undefined) return 'local-new'
   return local.has(remote) ? 'same-new' : 'both-new'
+}
+
+/** A prompt whose path changed since the last pull or push: as a file, or on the server. */
+export interface Move {
+  /** The path in the lock. */
+  from: string
+  by: 'file' | 'server'
 }
 
 export interface Compared {

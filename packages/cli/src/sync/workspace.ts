@@ -4,11 +4,20 @@ import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
 import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
-import { baseOf, type Compared, compare, conflictStates, isInStep, lockPathOf, mergedLiveOf } from './compare.ts'
+import {
+  baseOf,
+  type Compared,
+  compare,
+  conflictStates,
+  isInStep,
+  lockPathOf,
+  type Move,
+  mergedLiveOf,
+} from './compare.ts'
 import { dropUnpublished, entriesSincePublished } from './git/published-base.ts'
 import { listPrompts } from './list-prompts.ts'
 import { hasOpenConflict } from './merge/conflict-markers.ts'
-import { findMoves, type Move } from './moves/find-moves.ts'
+import { findMoves } from './moves/find-moves.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
 import { isLeftOut, type LocalPrompt, type Scan, scanProject } from './scan.ts'
 import { describeVersion, findLiveOrNewestDraft, findVersion } from './version-ref.ts'

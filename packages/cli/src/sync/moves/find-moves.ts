@@ -1,5 +1,5 @@
 import type { LockEntry } from '../../settings/lock-file.ts'
-import { baseOf } from '../compare.ts'
+import { baseOf, type Move } from '../compare.ts'
 import type { LocalPrompt } from '../scan.ts'
 import { similarPairs } from './similar-texts.ts'
 
@@ -7,13 +7,6 @@ export interface Places {
   entries: Readonly<Record<string, LockEntry>>
   local: ReadonlyMap<string, Pick<LocalPrompt, 'text' | 'hashes'>>
   remote: ReadonlyMap<string, { content: string; contentHash: string; documentUuid?: string | undefined }>
-}
-
-/** A prompt whose path changed since the last pull or push: as a file, or on the server. */
-export interface Move {
-  /** The path in the lock. */
-  from: string
-  by: 'file' | 'server'
 }
 
 export interface FoundMoves {
