@@ -9,7 +9,7 @@ const groups = [
     name: 'workspace',
     test: /src.sync.(workspace|apply|compare|send|git|merge|moves)|src.commands.(push|pull|publish)/,
   },
-  { name: 'settings', test: /src.settings.(?!latitude|glob)/ },
+  { name: 'settings', test: /src.settings.(?!latitude|glob)|template.src.shared/ },
   ...['keys', 'versions', 'providers', 'projects', 'conversations'].map((name) => ({
     name,
     test: new RegExp(`src.commands.${name}.[^/]+$`),

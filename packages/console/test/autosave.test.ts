@@ -1,44 +1,52 @@
+import { mergeLines } from '@stet/template/merge'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { count } from '../../server/test/support/counts.ts'
 import {
   type Autosave,
   type AutosaveEvent,
+  type Base,
   type Effect,
   type Failure,
   isUnsaved,
+  type LeftText,
   type Save,
   type Stored,
   startAutosave,
   step,
 } from '../src/editor/autosave.ts'
 
+const hashOf = (text: string) => `#${text}`
+/** Over all runs of the property. */
+const seen = { merges: 0, mergesUnderTyping: 0, conflicts: 0 }
+
 /**
- * A server, a network that delays and drops, a browser's storage, a user and a colleague. A text is a list of marks,
- * each typed once. A mark is lost if neither the server, nor the editor, nor the storage has it.
+ * A server that merges, a network that delays and drops, a browser's storage, a user and a colleague. The lines of a text
+ * have marks, each typed once. A mark is lost if neither the server, nor the editor, nor the storage has it.
  */
 class World {
-  stored = ''
-  state: Autosave = startAutosave(this.read(), 'draft')
-  copy: { text: string; baseHash: string; sent: readonly string[] } | null = null
+  stored = 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl'
+  state: Autosave = startAutosave(this.read(), 'draft', '0')
+  copy: LeftText | null = null
   /** Copies of pages that have ended. */
-  offers: { text: string; baseHash: string; sent: readonly string[] }[] = []
+  offers: LeftText[] = []
   timer: 'quiet' | 'retry' | null = null
-  requests: { page: number; save: Save; key: string; response: AutosaveEvent | null }[] = []
+  requests: { page: number; save: Save; base: Base; response: AutosaveEvent | null }[] = []
   reads: { page: number; stored: Stored | null }[] = []
   polls: { page: number; epoch: number; stored: Stored | null }[] = []
   moving = false
   page = 0
   marks = 0
   expected = new Set<string>()
-  replays = new Map<string, Stored>()
+  replays = new Map<string, AutosaveEvent>()
 
   read(): Stored {
-    return { text: this.stored, contentHash: `#${this.stored}` }
+    return { text: this.stored, contentHash: hashOf(this.stored) }
   }
 
   send(event: AutosaveEvent): void {
     const [next, effects] = step(this.state, event)
+    if (next.conflict && !this.state.conflict) seen.conflicts++
     this.state = next
     for (const effect of effects) this.perform(effect)
   }
@@ -46,25 +54,31 @@ class World {
   perform(effect: Effect): void {
     if (effect.do === 'send') {
       expect(this.requests.filter(({ page }) => page === this.page)).toEqual([])
-      const key = `${this.page}-${effect.save.number}`
-      this.requests.push({ page: this.page, save: effect.save, key, response: null })
+      this.requests.push({ page: this.page, save: effect.save, base: effect.base, response: null })
     }
     if (effect.do === 'read') this.reads.push({ page: this.page, stored: null })
     if (effect.do === 'wait') this.timer = effect.for
     if (effect.do === 'stop-waiting') this.timer = null
     if (effect.do === 'find-draft') this.moving = true
-    const { text, base, sent } = this.state
-    if (effect.do === 'keep') this.copy = { text, baseHash: base.contentHash, sent }
+    if (effect.do === 'keep') this.copy = this.left()
     if (effect.do === 'forget') this.copy = null
   }
 
-  /** Puts a new mark somewhere between the others. */
+  left(): LeftText {
+    const { text, base, sending, unsure } = this.state
+    const request = sending ?? unsure
+    const kept = { text, baseHash: base.contentHash, ...(base.text !== null && { base: base.text }) }
+    return { ...kept, ...(request && { unsure: request }) }
+  }
+
+  /** Puts a new mark into a line, or into a new one. */
   insert(text: string, at: number): string {
     const mark = `<${++this.marks}>`
     this.expected.add(mark)
-    const pieces = text.split(/(?=<)/).filter(Boolean)
-    pieces.splice(at % (pieces.length + 1), 0, mark)
-    return pieces.join('')
+    const lines = text.split('\n')
+    const line = at % lines.length
+    lines.splice(line, at % 2, at % 2 ? `${lines[line]}${mark}` : mark)
+    return lines.join('\n')
   }
 
   type(at: number): void {
@@ -73,7 +87,7 @@ class World {
 
   /** Removes a mark that this user typed and that nobody else has seen. */
   undo(): void {
-    const mark = this.state.text.match(/<\d+>/g)?.find((one) => !this.state.base.text.includes(one))
+    const mark = marksOf(this.state.text).find((one) => !this.state.base.text?.includes(one))
     if (!mark) return
     this.expected.delete(mark)
     this.send({ on: 'typed', text: this.state.text.replace(mark, '') })
@@ -88,16 +102,24 @@ class World {
     const waiting = this.requests.filter(({ response }) => !response)
     const request = waiting[at % waiting.length]
     if (!request) return
-    const { save, key } = request
-    const { number } = save
-    const replay = this.replays.get(key)
-    if (!replay && save.baseHash !== this.read().contentHash) {
-      request.response = { on: 'failed', number, failure: { kind: 'changed' } }
+    const { base, save } = request
+    const { key } = save
+    request.response = this.replays.get(key) ?? null
+    if (request.response) return
+    if (base.text !== null) expect(base.contentHash).toBe(hashOf(base.text))
+    const isCurrent = base.contentHash === hashOf(this.stored)
+    const sides = { base: base.text ?? undefined, mine: save.text, theirs: this.stored }
+    const { text, regions } = isCurrent ? { text: save.text, regions: [] } : mergeLines(sides)
+    if (regions.length > 0) {
+      request.response = { on: 'failed', key, failure: { kind: 'changed' } }
       return
     }
-    if (!replay) this.stored = save.text
-    this.replays.set(key, replay ?? this.read())
-    request.response = { on: 'saved', number, stored: replay ?? this.read() }
+    this.stored = text
+    request.response = { on: 'saved', key, stored: this.read(), isMerged: text !== save.text }
+    this.replays.set(key, request.response)
+    if (text === save.text) return
+    seen.merges++
+    if (this.state.text !== save.text) seen.mergesUnderTyping++
   }
 
   respond(at: number): void {
@@ -118,7 +140,7 @@ class World {
     this.requests = this.requests.filter((other) => other !== request)
     // A lost request may still be on its way.
     if (failure.kind === 'offline' && !request.response && at % 2) this.requests.push({ ...request, page: -1 })
-    this.send({ on: 'failed', number: request.save.number, failure })
+    this.send({ on: 'failed', key: request.save.key, failure })
   }
 
   answerRead(at: number, isLost: boolean): void {
@@ -150,14 +172,15 @@ class World {
     if (timer) this.send({ on: timer })
   }
 
-  /** The page ends without a word, and another one opens. */
-  reload(): void {
-    if (this.copy) this.offers.push(this.copy)
+  /** The page ends without a word, and another one opens. A copy of an earlier release has no base. */
+  reload(isOld: boolean): void {
+    const { text = '', baseHash = '' } = this.copy ?? {}
+    if (this.copy) this.offers.push(isOld ? { text, baseHash } : this.copy)
     this.copy = null
     this.timer = null
     this.moving = false
     this.page++
-    this.state = startAutosave(this.read(), 'draft')
+    this.state = startAutosave(this.read(), 'draft', `${this.page}`)
   }
 
   restore(): void {
@@ -170,7 +193,7 @@ class World {
   resolve(at: number): void {
     const { conflict, text } = this.state
     if (!conflict) return
-    const missing = (text.match(/<\d+>/g) ?? []).filter((mark) => !conflict.text.includes(mark))
+    const missing = marksOf(text).filter((mark) => !conflict.text.includes(mark))
     this.send({ on: 'resolved', text: at % 2 ? conflict.text + missing.join('') : missing.join('') + conflict.text })
   }
 
@@ -209,7 +232,11 @@ class World {
   }
 }
 
-const position = fc.nat(7)
+function marksOf(text: string): string[] {
+  return text.match(/<\d+>/g) ?? []
+}
+
+const position = fc.nat(31)
 const actions = fc.oneof(
   { weight: 6, arbitrary: fc.record({ act: fc.constant('type' as const), at: position }) },
   { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('arrive' as const, 'respond' as const), at: position }) },
@@ -219,7 +246,7 @@ const actions = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       act: fc.constantFrom(
-        ...(['undo', 'flush', 'read', 'lose-read', 'reload', 'restore', 'resolve'] as const),
+        ...(['undo', 'expire', 'flush', 'read', 'lose-read', 'reload', 'restore', 'resolve'] as const),
         ...(['online', 'signed-in', 'published', 'move', 'lose-move'] as const),
         ...(['offline', 'signed-out', 'busy', 'refused', 'not-a-draft'] as const),
       ),
@@ -234,6 +261,7 @@ function act(world: World, { act: name, at }: Action): void {
     type: () => world.type(at),
     undo: () => world.undo(),
     tick: () => world.tick(),
+    expire: () => world.replays.clear(),
     flush: () => world.send({ on: 'flush' }),
     arrive: () => world.arrive(at),
     respond: () => world.respond(at),
@@ -241,7 +269,7 @@ function act(world: World, { act: name, at }: Action): void {
     poll: () => world.poll(at),
     read: () => world.answerRead(at, false),
     'lose-read': () => world.answerRead(at, true),
-    reload: () => world.reload(),
+    reload: () => world.reload(at % 4 === 0),
     restore: () => world.restore(),
     resolve: () => world.resolve(at),
     online: () => world.send({ on: 'online' }),
@@ -258,7 +286,7 @@ function act(world: World, { act: name, at }: Action): void {
   table[name]()
 }
 
-test('interleavings of keys, responses, 409s, drops and reloads lose no character', () => {
+test('interleavings of keys, responses, merges, 409s, drops and reloads lose no character', () => {
   fc.assert(
     fc.property(fc.array(actions, { maxLength: 60, size: 'max' }), (script) => {
       const world = new World()
@@ -275,4 +303,55 @@ test('interleavings of keys, responses, 409s, drops and reloads lose no characte
     }),
     { numRuns: count(2_000, 10_000) },
   )
+  expect(Math.min(seen.merges, seen.mergesUnderTyping, seen.conflicts)).toBeGreaterThan(100)
+})
+
+test.each<[string, (world: World) => void]>([
+  ['typed while it is sent', (world) => world.type(13)],
+  [
+    'typed after its response was lost',
+    (world) => {
+      world.arrive(0)
+      world.fail(0, { kind: 'offline' })
+      world.type(13)
+    },
+  ],
+  [
+    'typed when the page ended before its response',
+    (world) => {
+      world.type(13)
+      world.arrive(0)
+      world.reload(false)
+      world.restore()
+    },
+  ],
+  [
+    'typed when the draft was published before its response',
+    (world) => {
+      world.arrive(0)
+      world.fail(0, { kind: 'offline' })
+      world.type(13)
+      world.replays.clear()
+      world.send({ on: 'published' })
+    },
+  ],
+])('text of the same line, %s, is no conflict of the user with themselves', (_, happen) => {
+  const world = new World()
+  const conflicts = seen.conflicts
+  world.type(1)
+  world.tick()
+  world.colleague(7)
+  happen(world)
+  world.finish()
+  expect(seen.conflicts).toBe(conflicts)
+  expect(world.stored).toBe('a\nb<1><3>\nc\nd\ne\nf\ng\nh<2>\ni\nj\nk\nl')
+  expect(world.state.text).toBe(world.stored)
+})
+
+test('text that a colleague stores while one types is merged at once, without a pause of the typing', () => {
+  const world = new World()
+  world.type(1)
+  world.colleague(7)
+  for (const _ of [1, 2, 3]) world.poll(0)
+  expect(world.requests).toHaveLength(1)
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { scan } from '../src/index.ts'
-import { type MergeSides, mergeTexts } from '../src/merge/merge-texts.ts'
+import { type MergeSides, mergeLines, mergeTexts } from '../src/merge/merge-texts.ts'
 import { randomNumbers } from './engine-tree.ts'
 
 const CASES = process.env['STET_TEST_LONG'] === '1' ? 20_000 : 1_000
@@ -242,4 +242,11 @@ it.each<[string, string, string, string]>([
   await merge(undefined, mine, theirs)
   const { user, system } = process.cpuUsage(before)
   expect((user + system) / 1_000).toBeLessThan(2_000)
+})
+
+it('without names, a conflict has the lines of mine, among the merged ones', () => {
+  const mine = text('one', '2 mine', 'three', 'four', 'five')
+  const theirs = text('one', '2 theirs', 'three', 'four', '5')
+  const merged = { text: text('one', '2 mine', 'three', 'four', '5'), regions: [{ line: 2, lines: 1 }] }
+  expect(mergeLines({ base, mine, theirs })).toEqual(merged)
 })

@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path'
 import type { Version } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { compiles } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
@@ -137,13 +138,8 @@ function changeOf({ one, action, reason }: PullStep): PullReport['changes'][numb
   const why = reason ?? (action === 'unresolved' ? reasonOf(one) : undefined)
   const isNew = one.localText === undefined
   const { path, move } = one
-  return {
-    path,
-    action,
-    ...(move?.by === 'server' && { from: move.from }),
-    ...(action === 'write' && { isNew }),
-    ...(why !== undefined && { reason: why }),
-  }
+  const from = move?.by === 'server' ? move.from : undefined
+  return { path, action, ...(action === 'write' && { isNew }), ...defined({ from, reason: why }) }
 }
 
 function reasonOf({ path, hasMarkers }: PullStep['one']): string {

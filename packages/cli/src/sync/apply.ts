@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defined } from '@stet/template/defined'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { isWithin, problemOfName, writeFileAtomically } from '../settings/write-file.ts'
 import { type Compared, lockPathOf, type PullAction } from './compare.ts'
@@ -187,8 +188,8 @@ function withDraftNotes(entry: LockEntry, { one, action }: PullStep, before: Loc
   const { live, movedFrom, movedTo } = notes
   const isMoved = one.move?.by === 'file' && (movedTo !== undefined || touchesFile(action))
   const kept = {
-    ...(isMerged ? notes : live !== undefined && { live }),
-    ...(movedFrom !== undefined && { movedFrom }),
+    ...(isMerged ? notes : defined({ live })),
+    ...defined({ movedFrom }),
     ...entry,
     // A merge may change the text so much that the move would not be found again.
     ...(isMoved && { movedTo: one.path }),
@@ -205,7 +206,7 @@ function firstMerge(
 ): Pick<LockEntry, 'mine' | 'base'> {
   const isFirst = before?.mine === undefined
   const [mine, base] = isFirst ? [localHash, baseHash] : [before.mine, before.base]
-  return { ...(mine !== undefined && { mine }), ...(base !== undefined && { base }) }
+  return defined({ mine, base })
 }
 
 export function entryOf(hash: string, documentUuid: string | undefined): LockEntry {

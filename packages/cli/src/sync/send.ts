@@ -1,4 +1,5 @@
 import type { Change, LiveConflict, PushResult, Stet } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { requireReleases } from '../settings/client.ts'
@@ -132,10 +133,8 @@ function setEntry(
   there: { contentHash: string; documentUuid: string | undefined } | undefined,
   { live, movedFrom }: { live?: string | undefined; movedFrom?: string | undefined } = {},
 ): void {
-  if (there) {
-    const notes = { ...(live !== undefined && { live }), ...(movedFrom !== undefined && { movedFrom }) }
-    entries[path] = { ...entryOf(there.contentHash, there.documentUuid), ...notes }
-  } else delete entries[path]
+  if (there) entries[path] = { ...entryOf(there.contentHash, there.documentUuid), ...defined({ live, movedFrom }) }
+  else delete entries[path]
 }
 
 /**

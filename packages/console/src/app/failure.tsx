@@ -1,8 +1,7 @@
 import { ApiError, ConnectionError } from '@stet/sdk'
 import type { ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy.tsx'
-import { Notice } from '../ui/states.tsx'
+import { ErrorDetails, Notice } from '../ui/states.tsx'
 import { ConsoleError } from './session.ts'
 
 interface FailureProps {
@@ -13,37 +12,22 @@ interface FailureProps {
   children?: ReactNode
 }
 
-/** The server's error code and the id of the request. Both are missing if the error occurred in the page. */
-export function factsOf(error: unknown): { requestId: string | null; errorCode: string | undefined } {
-  return error instanceof ApiError || error instanceof ConsoleError ? error : { requestId: null, errorCode: undefined }
-}
-
-/** An error at the place where it occurred: the server's message, its code, and what can be done. */
+/** An error at the place where it occurred: the server's message, and what can be done. */
 export function Failure({ error, what, onRetry, children }: FailureProps) {
-  const { errorCode } = factsOf(error)
   return (
-    <Notice
-      tone="red"
-      urgent
-      actions={
-        <>
-          <CopyRequestId error={error} />
-          {onRetry && <Button onClick={onRetry}>Try again</Button>}
-        </>
-      }
-    >
+    <Notice tone="red" urgent actions={onRetry && <Button onClick={onRetry}>Try again</Button>}>
       {what && <strong>{what}. </strong>}
       {messageOf(error)}
-      {errorCode && <code> {errorCode}</code>}
       {children}
+      <DetailsOf error={error} />
     </Notice>
   )
 }
 
-/** Renders nothing for errors without a request id. */
-export function CopyRequestId({ error }: { error: unknown }) {
-  const { requestId } = factsOf(error)
-  return requestId && <CopyButton text={requestId} label="Copy request id" />
+/** The server's error code and the id of the request, behind a button. */
+export function DetailsOf({ error }: { error: unknown }) {
+  const isAnswer = error instanceof ApiError || error instanceof ConsoleError
+  return isAnswer && <ErrorDetails code={error.errorCode} requestId={error.requestId} />
 }
 
 /** The server's message, without the status and the request id that the SDK adds. */

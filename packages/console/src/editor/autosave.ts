@@ -1,7 +1,10 @@
+import { mergeLines } from '@stet/template/merge'
+
 /**
  * Decides when a text is saved, repeated, or held back. Pure: `step` takes a state and an event, and returns the next
  * state with the effects that the buffer carries out. No event may lose a character: at any time the newest text is
- * in `text`, and until the server has acknowledged it, also in the browser's storage.
+ * in `text`, and until the server has acknowledged it, also in the browser's storage. The server merges changes of
+ * different lines; only if lines overlap, the user has to choose.
  */
 
 /** A text on the server. An empty hash means that there is no such prompt. */
@@ -13,11 +16,16 @@ export interface Stored {
   at?: string
 }
 
-/** One request. It is repeated under its own Idempotency-Key, so its text never changes. */
+/** The stored text that the user has changed. Its text is null if a copy of an earlier release has only the hash. */
+export type Base = Omit<Stored, 'text'> & { text: string | null }
+
+/**
+ * One request. It is repeated under its own Idempotency-Key, so its text never changes, and neither does the base until
+ * there is a response. A newer text has another key: otherwise it would get the merge of an older one.
+ */
 export interface Save {
-  number: number
+  key: string
   text: string
-  baseHash: string
   /** An earlier attempt got no response, so the server may have stored the text. */
   mayBeStored?: true
 }
@@ -35,15 +43,13 @@ export type Failure = Problem | { kind: 'changed' } | { kind: 'not-a-draft' }
 export interface Autosave {
   text: string
   /** What the server holds, as far as it has acknowledged or reported it. */
-  base: Stored
+  base: Base
   /** Live cannot be edited. `moving` waits for a draft. */
   place: 'draft' | 'live' | 'moving'
   /** The request in flight. There is never more than one. */
   sending: Save | null
   /** A request without a response. It is repeated before anything else is sent. */
   unsure: Save | null
-  /** Texts sent since the last acknowledgment. If the server turns out to hold one of them, it is ours. */
-  sent: readonly string[]
   /** A 409 came, and the stored text is being read. */
   reading: boolean
   waiting: 'quiet' | 'retry' | null
@@ -55,7 +61,8 @@ export interface Autosave {
   conflict: Stored | null
   /** Whether a copy is in the browser's storage. */
   kept: boolean
-  /** Numbers the requests. */
+  /** Begins the keys of all requests. */
+  id: string
   saves: number
   /** Changes whenever a response of an earlier poll would be out of date. */
   epoch: number
@@ -67,8 +74,9 @@ export type AutosaveEvent =
   | { on: 'retry' }
   /** Blur, ⌘S, a hidden tab, or a run. */
   | { on: 'flush' }
-  | { on: 'saved'; number: number; stored: Stored }
-  | { on: 'failed'; number: number; failure: Failure }
+  /** `isMerged`: the stored text also has changes of other tabs or people. */
+  | { on: 'saved'; key: string; stored: Stored; isMerged: boolean }
+  | { on: 'failed'; key: string; failure: Failure }
   /** The response to `read`. */
   | { on: 'read'; stored: Stored }
   | { on: 'read-failed'; failure: Problem }
@@ -83,12 +91,22 @@ export type AutosaveEvent =
   /** The user gives up a text whose prompt was deleted. */
   | { on: 'let-go' }
   /** Text of a page that ended before its save was acknowledged. */
-  | { on: 'restored'; text: string; baseHash: string; sent: readonly string[] }
+  | ({ on: 'restored' } & LeftText)
   | { on: 'online' }
   | { on: 'signed-in' }
 
+/** What a page needs to continue with the text of another one. */
+export interface LeftText {
+  text: string
+  baseHash: string
+  /** The text with this hash. */
+  base?: string
+  /** The request that the page had sent when it ended. */
+  unsure?: Save
+}
+
 export type Effect =
-  | { do: 'send'; save: Save }
+  | { do: 'send'; save: Save; base: Base }
   | { do: 'read' }
   | { do: 'wait'; for: 'quiet' | 'retry'; ms: number }
   | { do: 'stop-waiting' }
@@ -102,14 +120,13 @@ export type Effect =
 const quietMs = 600
 const longestRetryMs = 30_000
 
-export function startAutosave(base: Stored, place: 'draft' | 'live'): Autosave {
+export function startAutosave(base: Stored, place: 'draft' | 'live', id: string): Autosave {
   return {
     text: base.text,
     base,
     place,
     sending: null,
     unsure: null,
-    sent: [],
     reading: false,
     waiting: null,
     due: false,
@@ -117,6 +134,7 @@ export function startAutosave(base: Stored, place: 'draft' | 'live'): Autosave {
     problem: null,
     conflict: null,
     kept: false,
+    id,
     saves: 0,
     epoch: 0,
   }
@@ -162,11 +180,17 @@ const handlers: Handlers = {
     if (next.problem?.kind === 'refused') next.problem = null
     next.due = true
   },
-  saved(next, { number, stored }) {
-    if (next.sending?.number === number) acknowledge(next, { ...stored, text: next.sending.text })
+  saved(next, { key, stored, isMerged }, effects) {
+    if (next.sending?.key !== key) return
+    const { text } = next.sending
+    next.sending = null
+    settled(next)
+    // The author of the merged text is the user, but the lines that come in are not.
+    if (isMerged) bringIn(next, text, { ...stored, by: null }, effects)
+    else next.base = { ...stored, text }
   },
-  failed(next, { number, failure }, effects) {
-    if (next.sending?.number === number) failed(next, next.sending, failure, effects)
+  failed(next, { key, failure }, effects) {
+    if (next.sending?.key === key) failed(next, next.sending, failure, effects)
   },
   read(next, { stored }, effects) {
     if (next.reading) compare(next, stored, effects)
@@ -183,10 +207,10 @@ const handlers: Handlers = {
   moved(next) {
     if (next.place !== 'moving') return
     next.place = 'draft'
-    next.problem = null
-    next.failures = 0
-    next.epoch++
     next.due = true
+    settled(next)
+    // To another version it is another request.
+    if (next.unsure) next.unsure = { ...next.unsure, key: nextKey(next) }
   },
   'move-failed'(next, { failure }, effects) {
     if (next.place !== 'moving') return
@@ -202,8 +226,8 @@ const handlers: Handlers = {
     next.conflict = null
     next.unsure = null
   },
-  restored(next, event, effects) {
-    restore(next, event, effects)
+  restored(next, left, effects) {
+    restore(next, left, effects)
   },
   online(next, _, effects) {
     if (next.problem?.kind === 'offline') retry(next, effects)
@@ -221,11 +245,7 @@ function retry(next: Autosave, effects: Effect[]): void {
   next.due = true
 }
 
-function acknowledge(next: Autosave, stored: Stored): void {
-  next.base = stored
-  next.sending = null
-  next.unsure = null
-  next.sent = []
+function settled(next: Autosave): void {
   next.problem = null
   next.failures = 0
   next.epoch++
@@ -235,12 +255,10 @@ function failed(next: Autosave, save: Save, failure: Failure, effects: Effect[])
   next.sending = null
   next.epoch++
   next.due = true
-  // Without a response the server may have stored the text. The same request is repeated, because a newer text on the
-  // old base would then be a conflict of the user with themselves.
+  // Without a response the server may have stored the text. The same request is repeated, because a newer text with
+  // changes in the same lines would then be a conflict of the user with themselves.
   if (failure.kind === 'offline') next.unsure = { ...save, mayBeStored: true }
   else if (failure.kind === 'signed-out' || failure.kind === 'busy') next.unsure = save.mayBeStored ? save : null
-  if (failure.kind !== 'offline' && failure.kind !== 'changed' && !save.mayBeStored)
-    next.sent = next.sent.filter((text) => text !== save.text)
   if (failure.kind === 'changed') {
     next.reading = true
     effects.push({ do: 'read' })
@@ -264,35 +282,39 @@ function wait(next: Autosave, problem: Problem, effects: Effect[]): void {
 /** After a 409: whose text does the server hold? */
 function compare(next: Autosave, stored: Stored, effects: Effect[]): void {
   next.reading = false
-  next.problem = null
-  next.failures = 0
-  next.epoch++
-  if (stored.contentHash === next.base.contentHash) next.due = true
-  else if (stored.contentHash && (stored.text === next.text || next.sent.includes(stored.text))) {
-    next.base = stored
-    next.sent = []
-    next.due = true
-  } else if (stored.contentHash && next.text === next.base.text) {
-    // The user has taken their own change back, so there is nothing to choose.
-    next.base = stored
-    next.text = stored.text
-    next.sent = []
-    effects.push({ do: 'show', stored, isTheirs: true })
-  } else next.conflict = stored
+  settled(next)
+  if (stored.contentHash === next.base.contentHash) return
+  if (!stored.contentHash) next.conflict = stored
+  else if (stored.text === next.text) next.base = stored
+  else bringIn(next, next.base.text, stored, effects, next.text !== next.base.text)
 }
 
 function polled(next: Autosave, stored: Stored, effects: Effect[]): void {
   if (stored.contentHash === next.base.contentHash) return
-  if (isUnsaved(next) || next.conflict || next.reading || next.place === 'moving') return
-  next.epoch++
-  // A deleted prompt leaves the text on the screen, and the user decides.
-  if (!stored.contentHash) {
-    next.conflict = stored
+  if (next.conflict || next.reading || next.place === 'moving') return
+  if (isUnsaved(next)) {
+    // The save merges.
+    next.due = true
     return
   }
-  next.base = stored
-  next.text = stored.text
-  effects.push({ do: 'show', stored, isTheirs: true })
+  next.epoch++
+  // A deleted prompt leaves the text on the screen, and the user decides.
+  if (!stored.contentHash) next.conflict = stored
+  else bringIn(next, next.base.text, stored, effects)
+}
+
+/**
+ * Adds what `stored` changed since `from`. Lines that the user has changed too stay as they are, and are a conflict.
+ *
+ * @param isRefused the server has already refused to merge the texts, for example because the result does not compile
+ */
+function bringIn(next: Autosave, from: string | null, stored: Stored, effects: Effect[], isRefused = false): void {
+  const { text, regions } = mergeLines({ base: from ?? undefined, mine: next.text, theirs: stored.text })
+  if (isRefused || regions.length > 0) next.conflict = stored
+  else next.base = stored
+  if (text === next.text) return
+  next.text = text
+  effects.push({ do: 'show', stored: { ...stored, text }, isTheirs: true })
 }
 
 function resolve(next: Autosave, text: string, effects: Effect[]): void {
@@ -300,26 +322,20 @@ function resolve(next: Autosave, text: string, effects: Effect[]): void {
   next.base = next.conflict
   next.conflict = null
   next.text = text
-  next.sent = []
   next.due = true
   next.epoch++
   effects.push({ do: 'show', stored: { ...next.base, text }, isTheirs: false })
 }
 
-/** The text is saved on the base that it was written on, so that the server detects a conflict. */
-function restore(
-  next: Autosave,
-  { text, baseHash, sent }: { text: string; baseHash: string; sent: readonly string[] },
-  effects: Effect[],
-): void {
+/** The text is saved on the base that it was written on, so that the server merges it or detects a conflict. */
+function restore(next: Autosave, { text, baseHash, base, unsure }: LeftText, effects: Effect[]): void {
   if (isUnsaved(next) || next.conflict || next.reading || text === next.text) return
-  if (baseHash !== next.base.contentHash && !sent.includes(next.base.text))
-    next.base = { text: next.base.text, contentHash: baseHash }
+  if (baseHash !== next.base.contentHash) next.base = { text: base ?? null, contentHash: baseHash }
+  next.unsure = unsure ? { ...unsure, mayBeStored: true } : null
   next.text = text
-  next.sent = sent
   next.due = true
   next.epoch++
-  effects.push({ do: 'show', stored: { ...next.base, text }, isTheirs: false })
+  effects.push({ do: 'show', stored: { text, contentHash: baseHash }, isTheirs: false })
 }
 
 /** What follows from the state, whichever event led to it. */
@@ -348,15 +364,18 @@ function settle(next: Autosave, effects: Effect[]): void {
 }
 
 function send(next: Autosave, effects: Effect[]): void {
-  const save = next.unsure ?? { number: ++next.saves, text: next.text, baseHash: next.base.contentHash }
+  const save = next.unsure ?? { key: nextKey(next), text: next.text }
   stopWaiting(next, effects)
   next.sending = save
   next.unsure = null
   // After a repeated request the newer text follows at once.
   next.due = save.text !== next.text
-  if (!next.sent.includes(save.text)) next.sent = [...next.sent, save.text]
   next.epoch++
-  effects.push({ do: 'send', save })
+  effects.push({ do: 'send', save, base: next.base })
+}
+
+function nextKey(next: Autosave): string {
+  return `${next.id}-${++next.saves}`
 }
 
 function stopWaiting(next: Autosave, effects: Effect[]): void {

@@ -1,5 +1,5 @@
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { bracketMatching } from '@codemirror/language'
 import { nextDiagnostic, previousDiagnostic } from '@codemirror/lint'
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
@@ -19,6 +19,7 @@ import { NonceContext } from '../app/session.ts'
 import { useShortcuts } from '../app/shortcuts.ts'
 import { bufferExtensions, connectView } from './buffer/connect-view.ts'
 import type { PromptBuffer } from './buffer/prompt-buffer.ts'
+import { tabKey } from './buffer/tab-key.ts'
 import { type CompletionFacts, completePromptl } from './completions.ts'
 import { diagnostics, showIssues, toIndex, toPosition } from './diagnostics.ts'
 import css from './frame/editor.module.css'
@@ -34,8 +35,8 @@ import { promptl } from './promptl-mode.ts'
 import { type GoTo, indexOf, placeOf, type TextPlace } from './text/line-ends.ts'
 import { typeOver } from './text/type-over.ts'
 
-const loadConflict = () => import('./diff/conflict.tsx')
-const ConflictView = lazy(loadConflict)
+const loadConflict = () => import('./diff/unsaved-conflict.tsx')
+const UnsavedConflict = lazy(loadConflict)
 
 interface PromptEditorProps {
   open: Opened
@@ -92,10 +93,10 @@ export default function PromptEditor({ open, wanted, onReached, goTo, line }: Pr
       </div>
       {status.kind === 'conflict' && (
         <Suspense>
-          <ConflictView
-            key={status.theirs.contentHash}
+          <UnsavedConflict
+            key={status.stored.contentHash}
             buffer={buffer}
-            theirs={status.theirs}
+            stored={status.stored}
             main={view}
             onMerging={setMerge}
           />
@@ -168,6 +169,7 @@ function useEditorView(buffer: PromptBuffer, readOnly: string | null, facts: Ref
           bufferExtensions(buffer),
           editable.of(EditorState.readOnly.of(isReadOnly)),
           editing(facts),
+          tabKey(buffer),
           EditorView.contentAttributes.of({
             'aria-label': `Text of ${buffer.place.path}. Press Escape, then Tab to leave the editor.`,
           }),
@@ -214,7 +216,7 @@ function editing(facts: RefObject<CompletionFacts>): Extension {
     typeOver,
     autocompletion({ override: [completePromptl(() => facts.current)], icons: false }),
     diagnostics(),
-    keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
+    keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
     editorTheme,
   ]
 }

@@ -212,13 +212,11 @@ function followChain(view: RunView, data: LatitudeEventData, now: number): RunVi
       }))
       return response.streamType === 'object' ? { ...completed, object: { value: response.object } } : completed
     }
-    case 'chain-completed': {
-      const { type, messages, providerLogUuid, timestamp, ...result } = data
-      return ended({ ...view, usage: data.tokenUsage, cost: data.cost, result }, 'completed', now)
-    }
+    case 'chain-completed':
     case 'chain-error': {
       const { type, messages, providerLogUuid, timestamp, ...result } = data
       const spent = { ...view, usage: data.tokenUsage, cost: data.cost, result }
+      if (data.type === 'chain-completed') return ended(spent, 'completed', now)
       const { message, errorCode, code, details } = data.error
       const runCode = String(code ?? errorCode ?? 'unknown_error')
       const isByUser = runCode === 'abort_error' && details?.['reason'] !== 'disconnect'
@@ -249,29 +247,21 @@ function followModel(view: RunView, data: ProviderEventData, now: number): RunVi
       }))
     }
     case 'tool-result':
+    case 'tool-error': {
+      const [result, hasFailed] = data.type === 'tool-error' ? [data.error, true] : [data.result, data.isError]
       return withTool(view, data.toolCallId, data.toolName, now, (tool) => ({
         ...tool,
         args: data.args,
-        state: data.isError ? 'failed' : 'answered',
-        result: data.result,
+        state: hasFailed ? 'failed' : 'answered',
+        result,
         durationMs: view.knownCalls[tool.key]?.durationMs ?? now - tool.calledAt,
       }))
-    case 'tool-error':
-      return withTool(view, data.toolCallId, data.toolName, now, (tool) => ({
-        ...tool,
-        args: data.args,
-        state: 'failed',
-        result: data.error,
-        durationMs: view.knownCalls[tool.key]?.durationMs ?? now - tool.calledAt,
-      }))
+    }
     case 'file':
-      return inStep(begun(view, now), (step) => ({
-        ...step,
-        parts: [
-          ...step.parts,
-          { kind: 'file', key: `file-${step.parts.length}`, url: data.url, mimeType: data.mimeType },
-        ],
-      }))
+      return inStep(begun(view, now), (step) => {
+        const file = { kind: 'file' as const, key: `file-${step.parts.length}`, url: data.url, mimeType: data.mimeType }
+        return { ...step, parts: [...step.parts, file] }
+      })
     default:
       return view
   }

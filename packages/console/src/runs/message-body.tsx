@@ -1,17 +1,16 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Button, join } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
+import { withSigns } from '../ui/hidden-characters.ts'
 import { Chip } from '../ui/mark.tsx'
 import { bytesOf, mediaTypeOf, sizeText } from './inputs/input-value.ts'
 import css from './message-body.module.css'
+import { blockSize, piecesOf } from './message-text.ts'
 
 /** Bodies are cut after this many characters. */
 const cutAt = 4096
 /** The answer that was just given is the reason to look, so it is cut much later. */
 export const answerCutAt = 65_536
-/** A paragraph of this size is laid out fast. Longer texts are shown in several. */
-const blockSize = 16_384
-const longDataUrl = /data:[\w.+-]+\/[\w.+-]+(?:;[\w=.+-]+)*;base64,[A-Za-z0-9+/=]{128,}/g
 
 interface MessageBodyProps {
   /** What a model or a tool wrote. It is shown as text, whatever it contains. */
@@ -76,7 +75,7 @@ export function GrowingText({ text, className }: { text: string; className?: str
       shown.current = { text: '', last: null, size: 0 }
     }
     const now = shown.current
-    let rest = visible(text.slice(now.text.length))
+    let rest = withSigns(text.slice(now.text.length))
     now.text = text
     while (rest) {
       const isFull = now.size >= blockSize && (now.last?.data.endsWith('\n') || now.size >= blockSize * 4)
@@ -94,46 +93,6 @@ export function GrowingText({ text, className }: { text: string; className?: str
   return <div ref={holder} className={join(css['body'], className)} dir="auto" />
 }
 
-interface Piece {
-  /** Its place in the text. */
-  at: number
-  text: string
-  dataUrl?: string
-}
-
-/** The first `limit` characters of a text, not counting data URLs. */
-function piecesOf(text: string, limit: number): { pieces: Piece[]; isCut: boolean } {
-  const pieces: Piece[] = []
-  let at = 0
-  let left = limit
-  const addText = (until: number) => {
-    for (const block of blocksOf(text.slice(at, Math.min(until, at + left)))) {
-      pieces.push({ at, text: visible(block) })
-      at += block.length
-      left -= block.length
-    }
-    return at === until
-  }
-  for (const { 0: dataUrl, index } of text.matchAll(longDataUrl)) {
-    if (!addText(index)) return { pieces, isCut: true }
-    pieces.push({ at, text: '', dataUrl })
-    at += dataUrl.length
-  }
-  return { pieces, isCut: !addText(text.length) }
-}
-
-/** Splits a text into parts that are laid out fast: at a line end, and inside a line only if it is very long. */
-function blocksOf(text: string): string[] {
-  const blocks: string[] = []
-  for (let from = 0; from < text.length; ) {
-    const lineEnd = text.indexOf('\n', from + blockSize)
-    const end = Math.min(lineEnd < 0 ? text.length : lineEnd + 1, from + blockSize * 4)
-    blocks.push(text.slice(from, end))
-    from = end
-  }
-  return blocks
-}
-
 function addBlock(element: HTMLElement): Text {
   const block = element.ownerDocument.createElement('div')
   block.className = css['block'] ?? ''
@@ -142,11 +101,4 @@ function addBlock(element: HTMLElement): Text {
   block.append(node)
   element.append(block)
   return node
-}
-
-/** Control characters, such as those of terminal colors, as their printed signs. */
-function visible(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, (control) =>
-    String.fromCharCode(control === '\u007f' ? 0x2421 : 0x2400 + control.charCodeAt(0)),
-  )
 }

@@ -7,9 +7,11 @@ import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { TextAreaField } from '../ui/field.tsx'
 import { Chip, type Tone } from '../ui/mark.tsx'
+import { Tabs } from '../ui/table.tsx'
+import { countText } from '../ui/time.tsx'
 import { answerText, isActive, type RunPhase, type StepView, toolCallsOf } from './follow-run.ts'
 import css from './output.module.css'
-import { type OutputTab, OutputTabs, RunFacts, RunView } from './run-view.tsx'
+import { type OutputTab, RunFacts, RunView } from './run-view.tsx'
 import type { Round } from './session/round.ts'
 import type { RunSession } from './session/run-session.ts'
 import { mayStream } from './session/streams.ts'
@@ -19,7 +21,6 @@ import { mayTakeFocus } from './tool-call.tsx'
 interface OutputProps {
   session: RunSession
   hasInputs: boolean
-  onLine?: ((path: string, line: number, column: number) => void) | undefined
 }
 
 const phases: Record<RunPhase, { text: string; tone?: Tone }> = {
@@ -43,7 +44,7 @@ function isFree(
 }
 
 /** What the prompt answered, and the chat below it. */
-export function Output({ session, hasInputs, onLine }: OutputProps) {
+export function Output({ session, hasInputs }: OutputProps) {
   const rounds = useSyncExternalStore(watchRuns, () => session.rounds)
   const providers = useQuery(providersQuery)
   const [tab, setTab] = useState<OutputTab>('text')
@@ -63,6 +64,7 @@ export function Output({ session, hasInputs, onLine }: OutputProps) {
   const { conversationUuid } = session
   const { text, tone } = phases[view.phase]
   const isOver = !isActive(view)
+  const calls = rounds.flatMap((round) => toolCallsOf(round.view)).length
   const answer = isOver ? answerText(view) : ''
   return (
     <div className={css['output']}>
@@ -72,22 +74,25 @@ export function Output({ session, hasInputs, onLine }: OutputProps) {
         {answer && <CopyButton className={css['aside']} text={answer} aria-label="Copy the answer" />}
       </header>
       <RunFacts view={view} isPriced={view.steps.every((step) => isFree(step, providers.data ?? []))} />
-      <OutputTabs
+      <Tabs
         id={id}
-        tab={tab}
-        calls={rounds.flatMap((round) => toolCallsOf(round.view)).length}
+        label="Output"
+        tabs={[
+          { name: 'text', text: 'Text' },
+          { name: 'json', text: 'JSON' },
+          {
+            name: 'tools',
+            text: 'Tool calls',
+            note: calls > 0 && <span className={css['quiet']}>{countText(calls)}</span>,
+          },
+        ]}
+        current={tab}
         onChange={setTab}
       />
       <div role="tabpanel" id={`${id}-panel-${tab}`} aria-labelledby={`${id}-tab-${tab}`} className={css['panel']}>
         {rounds.map((round, at) => (
-          <RunView
-            // biome-ignore lint/suspicious/noArrayIndexKey: rounds are only added at the end
-            key={at}
-            session={session}
-            round={round}
-            tab={tab}
-            onLine={onLine}
-          />
+          // biome-ignore lint/suspicious/noArrayIndexKey: rounds are only added at the end
+          <RunView key={at} {...{ session, round, tab }} />
         ))}
         <div ref={end} className={css['end']} />
       </div>

@@ -1,6 +1,6 @@
 import type { Example, Prompt } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { memo, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { examplesQuery } from '../app/queries.ts'
 import { useBlocked } from '../app/session.ts'
 import { keyText, useShortcuts } from '../app/shortcuts.ts'
@@ -10,19 +10,30 @@ import runningMark from '../ui/marks/mark-running.svg'
 import { Notice } from '../ui/states.tsx'
 import { counted } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { answerText, isActive, type RunView } from './follow-run.ts'
+import { answerText, isActive, type RunTrouble, type RunView } from './follow-run.ts'
 import { Examples } from './inputs/examples.tsx'
 import { InputForm } from './inputs/input-form.tsx'
-import { clientTools, draftsOf, inputsOf, type PromptInput, valuesOf } from './inputs/input-value.ts'
+import {
+  clientTools,
+  draftsOf,
+  inputsOf,
+  missingIn,
+  type Parsed,
+  type PromptInput,
+  requiredInput,
+  valuesOf,
+} from './inputs/input-value.ts'
 import type { KeptInputs } from './inputs/kept-inputs.ts'
 import { PasteJson } from './inputs/paste-json.tsx'
 import { type Inputs, useInputs } from './inputs/use-inputs.ts'
 import { useRenamedInput } from './inputs/use-renamed-input.ts'
 import { Output } from './output.tsx'
 import css from './run-pane.module.css'
+import { agentPaths, RunPlaceContext } from './run-place.ts'
 import { isRunning, type RunSession, runSession } from './session/run-session.ts'
 import { mayStream } from './session/streams.ts'
 import { watchRuns } from './session/watch-runs.ts'
+import { mayTakeFocus } from './tool-call.tsx'
 
 export interface RunPaneProps {
   projectId: number
@@ -38,7 +49,9 @@ export interface RunPaneProps {
   example?: string | undefined
   onExample: (uuid: string | undefined) => void
   /** Shows a place of a prompt in the editor. */
-  onLine?: ((path: string, line: number, column: number) => void) | undefined
+  onLine: (path: string, line: number, column: number) => void
+  /** Another version of the prompt is loading. The pane shows that of the version before. */
+  isLoading: boolean
 }
 
 /**
@@ -53,16 +66,8 @@ export const RunPane = memo(function RunPane(props: RunPaneProps) {
 })
 
 /** The title of a prompt's page. It shows in the browser's tab that a run is active. */
-export function PromptTitle({
-  projectId,
-  documentUuid,
-  path,
-}: {
-  projectId: number
-  documentUuid: string
-  path: string
-}) {
-  const runs = useSyncExternalStore(watchRuns, () => isRunning(`${projectId}/${documentUuid}`))
+export function PromptTitle({ sessionKey, path }: { sessionKey: string; path: string }) {
+  const runs = useSyncExternalStore(watchRuns, () => isRunning(sessionKey))
   return (
     <>
       <title>{runs ? `▸ ${path} · stet` : `${path} · stet`}</title>
@@ -72,7 +77,7 @@ export function PromptTitle({
 }
 
 function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
-  const { document, ready, projectId, path, example, onLine } = props
+  const { document, ready, projectId, versionUuid, path, example, onLine, isLoading } = props
   const needsRun = useBlocked('run')
   const session = runSession(storageKey)
   useEffect(() => void session.resume(), [session])
@@ -82,8 +87,7 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const inputs = useInputs(storageKey)
   useRenamedInput(document, props.textId, inputs.rename)
   const fields = useMemo(() => inputsOf(document), [document])
-  const { parameters, problems } = useMemo(() => valuesOf(fields, inputs.drafts), [fields, inputs.drafts])
-  const unread = useMemo(() => Object.keys(problems), [problems])
+  const typed = useMemo(() => valuesOf(fields, inputs.drafts), [fields, inputs.drafts])
   const examples = useQuery({ ...examplesQuery(projectId, document.documentUuid), enabled: fields.length > 0 })
   const chosen = examples.data?.find(({ uuid }) => uuid === example)
   const messages = chosen?.messages ?? []
@@ -93,11 +97,15 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
     example !== undefined &&
     example !== inputs.example &&
     (examples.isPending || chosen !== undefined)
-  const blocked = needsRun || (isFilling && 'the example is loading')
-  const [marks, setMarks] = useState(noMarks)
+  const blocked = needsRun || (isLoading && 'the prompt is loading') || (isFilling && 'the example is loading')
+  const [marks, setMarks] = useState<Marks>({ found: {}, edited: [] })
+  const pane = useShownProblem(marks)
   const run = () => {
-    setMarks({ problems, edited: [] })
-    if (Object.keys(problems).length > 0 || blocked) return
+    if (blocked) return
+    const { parameters, problems } = typed
+    const found = { ...missingIn(fields, parameters), ...problems }
+    setMarks({ found, edited: [] })
+    if (Object.keys(found).length > 0) return
     void session.run({ projectId, path, parameters, messages, tools: clientTools(document.config), ready })
   }
   useShortcuts([
@@ -110,56 +118,74 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
       run: () => session.stop(),
     },
   ])
+  const problems = shownProblems(marks, round?.said === null ? view?.trouble : null)
+  const isRefused = Object.keys(marks.found).some((name) => problems[name])
   const announced = useMemo(() => (view ? announcement(view) : ''), [view])
-  const refused = view && round?.said === null ? refusedInputs(view, marks.edited) : {}
+  const { config } = document
+  const place = useMemo(
+    () => ({ projectId, versionUuid, agents: agentPaths(config, path), onLine }),
+    [projectId, versionUuid, config, path, onLine],
+  )
   return (
-    <section className={css['pane']} aria-label="Run" data-run-pane data-keeps-focus="[data-run-bar] button">
+    <section ref={pane} className={css['pane']} aria-label="Run" data-run-pane data-keeps-focus="[data-run-bar] button">
       <div className={css['layout']}>
         <InputsPart
           {...props}
-          fields={fields}
-          inputs={inputs}
-          parameters={parameters}
-          unread={unread}
-          problems={{ ...refused, ...marks.problems }}
-          onEdited={(name) => setMarks(name === null ? noMarks : markEdited(marks, name))}
+          {...{ fields, inputs, typed, problems }}
+          onEdited={(...names) => setMarks({ ...marks, edited: [...marks.edited, ...names] })}
         />
         <RunBar session={session} view={view} blocked={blocked} onRun={run} />
-        <Output session={session} hasInputs={fields.length > 0} onLine={onLine} />
+        <RunPlaceContext value={place}>
+          <Output session={session} hasInputs={fields.length > 0} />
+        </RunPlaceContext>
       </div>
       <Hidden>
-        <span aria-live="polite">{announced}</span>
+        <span aria-live="polite">
+          {isRefused ? `The run has not started. Correct ${Object.keys(problems).join(', ')} first.` : announced}
+        </span>
       </Hidden>
     </section>
   )
 }
 
-/** The problems that the last attempt found, and the fields edited since. */
+/** The problems that the last attempt to run has found, and the fields edited since. */
 interface Marks {
-  problems: Record<string, string>
+  found: Readonly<Record<string, string>>
   edited: readonly string[]
 }
 
-const noMarks: Marks = { problems: {}, edited: [] }
+/** Shows the first marked field after an attempt, with the focus unless the user is typing elsewhere. */
+function useShownProblem({ found, edited }: Marks) {
+  const pane = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (edited.length > 0 || Object.keys(found).length === 0) return
+    const field = pane.current?.querySelector<HTMLElement>('[aria-invalid]')
+    if (field && mayTakeFocus(field)) field.focus()
+    field?.scrollIntoView({ block: 'nearest' })
+  }, [found, edited])
+  return pane
+}
 
-function markEdited({ problems, edited }: Marks, name: string): Marks {
-  const { [name]: _, ...others } = problems
-  return { problems: others, edited: [...new Set([...edited, name])] }
+/** With what the server found wrong with the inputs of the last run. */
+function shownProblems({ found, edited }: Marks, trouble: RunTrouble | null | undefined): Record<string, string> {
+  const all = [
+    ...(trouble?.missing ?? []).map((name) => [name, requiredInput] as const),
+    ...(trouble?.invalid ?? []).map(({ name, expected }) => [name, `This must be ${expected}.`] as const),
+    ...Object.entries(found),
+  ]
+  return Object.fromEntries(all.filter(([name]) => !edited.includes(name)))
 }
 
 interface InputsPartProps extends RunPaneProps {
   fields: readonly PromptInput[]
   inputs: Inputs
-  parameters: Record<string, unknown>
-  /** The names of fields whose text has no value. */
-  unread: readonly string[]
+  typed: Parsed
   problems: Record<string, string>
-  /** A field was edited, or with null all of them were filled in. */
-  onEdited: (name: string | null) => void
+  onEdited: (...names: string[]) => void
 }
 
 function InputsPart(props: InputsPartProps) {
-  const { projectId, document, example, onExample, fields, inputs, parameters, unread, problems, onEdited } = props
+  const { projectId, document, example, onExample, fields, inputs, typed, problems, onEdited } = props
   const [isPasting, setPasting] = useState(false)
   const writeBlocked = useBlocked('write')
   const belongTo = (uuid: string | undefined) => {
@@ -169,7 +195,7 @@ function InputsPart(props: InputsPartProps) {
   const fill = (next: KeptInputs, text: string) => {
     const { drafts, example: before } = inputs
     inputs.replace(next)
-    onEdited(null)
+    onEdited(...fields.map(({ name }) => name))
     if (Object.values(drafts).every((draft) => draft.text === '')) return
     const undo = () => {
       inputs.replace({ drafts, example: before })
@@ -192,7 +218,7 @@ function InputsPart(props: InputsPartProps) {
       {isPasting && (
         <PasteJson
           inputs={fields}
-          parameters={parameters}
+          parameters={typed.parameters}
           onFill={(drafts) =>
             fill({ drafts: { ...inputs.drafts, ...drafts }, example: inputs.example }, 'Filled in from JSON')
           }
@@ -206,8 +232,7 @@ function InputsPart(props: InputsPartProps) {
           chosen={example}
           filled={inputs.example}
           fields={fields}
-          parameters={parameters}
-          unread={unread}
+          typed={typed}
           blocked={writeBlocked}
           onFill={fillFrom}
           onChoose={onExample}
@@ -270,16 +295,6 @@ function RunBar({ session, view, blocked, onRun }: RunBarProps) {
       )}
     </div>
   )
-}
-
-/** What the server found wrong with the inputs of the last run, without those that were changed since. */
-function refusedInputs({ trouble }: RunView, edited: readonly string[]): Record<string, string> {
-  if (!trouble) return {}
-  const entries = [
-    ...trouble.missing.map((name) => [name, 'The prompt requires this input.'] as const),
-    ...trouble.invalid.map(({ name, expected }) => [name, `This must be ${expected}.`] as const),
-  ]
-  return Object.fromEntries(entries.filter(([name]) => !edited.includes(name)))
 }
 
 /** For screen readers: the start, the end and the length, but not the words as they arrive. */

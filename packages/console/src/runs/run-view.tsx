@@ -1,7 +1,6 @@
 import { Fragment, memo, type ReactNode, useEffect, useState } from 'react'
 import { CopyButton } from '../ui/copy.tsx'
 import { Skeleton } from '../ui/states.tsx'
-import { Tabs } from '../ui/table.tsx'
 import { costText, countText, durationText } from '../ui/time.tsx'
 import { isActive, type OutputPart, type StepView, toolCallsOf, type RunView as View } from './follow-run.ts'
 import { answerCutAt, DataUrl, GrowingText, MessageBody } from './message-body.tsx'
@@ -17,11 +16,10 @@ interface RoundProps {
   session: RunSession
   round: Round
   tab: OutputTab
-  onLine?: ((path: string, line: number, column: number) => void) | undefined
 }
 
 /** One run of the conversation, with the message that it answers. Earlier rounds stay as they are while words arrive. */
-export const RunView = memo(function RunView({ session, round, tab, onLine }: RoundProps) {
+export const RunView = memo(function RunView({ session, round, tab }: RoundProps) {
   const { said, view } = round
   const calls = toolCallsOf(view)
   const call = (part: OutputPart) => part.kind === 'tool' && <ToolCall key={part.key} call={part} session={session} />
@@ -36,7 +34,7 @@ export const RunView = memo(function RunView({ session, round, tab, onLine }: Ro
       {tab === 'text' && <Steps view={view} call={call} />}
       {tab === 'json' && <JsonOf view={view} />}
       {tab === 'tools' && (calls.length > 0 ? calls.map(call) : <p className={css['quiet']}>No tool calls.</p>)}
-      {view.trouble && <RunFailure trouble={view.trouble} onLine={onLine} onRejoin={() => void session.rejoin()} />}
+      {view.trouble && <RunFailure trouble={view.trouble} onRejoin={() => void session.rejoin()} />}
       {view.phase === 'stopped' && <p className={css['stopped']}>stopped</p>}
       {view.phase === 'queued' && (
         <p className={css['quiet']}>
@@ -190,35 +188,4 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 
 function Clock({ since }: { since: number }) {
   return durationText(useElapsed(since))
-}
-
-/** The tabs above the output. */
-export function OutputTabs({
-  id,
-  tab,
-  calls,
-  onChange,
-}: {
-  id: string
-  tab: OutputTab
-  calls: number
-  onChange: (tab: OutputTab) => void
-}) {
-  return (
-    <Tabs
-      id={id}
-      label="Output"
-      tabs={[
-        { name: 'text', text: 'Text' },
-        { name: 'json', text: 'JSON' },
-        {
-          name: 'tools',
-          text: 'Tool calls',
-          note: calls > 0 && <span className={css['quiet']}>{countText(calls)}</span>,
-        },
-      ]}
-      current={tab}
-      onChange={onChange}
-    />
-  )
 }

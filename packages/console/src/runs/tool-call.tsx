@@ -1,5 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { use, useEffect, useRef, useState } from 'react'
 import { messageOf } from '../app/failure.tsx'
 import { Button, Hidden } from '../ui/button.tsx'
 import { TextAreaField } from '../ui/field.tsx'
@@ -8,6 +9,7 @@ import { durationText } from '../ui/time.tsx'
 import type { ToolPart } from './follow-run.ts'
 import { MessageBody } from './message-body.tsx'
 import css from './output.module.css'
+import { agentCalled, RunPlaceContext } from './run-place.ts'
 import type { RunSession } from './session/run-session.ts'
 
 const states: Record<ToolPart['state'], { text: string; tone?: Tone }> = {
@@ -33,6 +35,7 @@ interface ToolCallProps {
 export function ToolCall({ call, session }: ToolCallProps) {
   const { text, tone } = states[call.state]
   const isOver = call.state === 'answered' || call.state === 'failed'
+  const result = call.source === 'agentAsTool' ? answerOf(call.result) : call.result
   const facts = [call.source && sources[call.source], call.durationMs !== null && durationText(call.durationMs)]
   return (
     <section className={css['call']} aria-label={`Tool call ${call.name}`} tabIndex={-1} data-keeps-focus="">
@@ -40,6 +43,7 @@ export function ToolCall({ call, session }: ToolCallProps) {
         <code className={css['callName']}>{call.name}</code>
         <Chip tone={tone}>{text}</Chip>
         <span className={css['quiet']}>{facts.filter(Boolean).join(' · ')}</span>
+        {call.source === 'agentAsTool' && <AgentLink name={call.name} />}
       </header>
       {call.args && <MessageBody text={compactJson(call.args)} />}
       {call.state === 'waiting' && <ResultForm call={call} session={session} />}
@@ -47,11 +51,33 @@ export function ToolCall({ call, session }: ToolCallProps) {
         <div className={css['callResult']}>
           <span aria-hidden="true">→</span>
           <Hidden>Result</Hidden>
-          <MessageBody text={typeof call.result === 'string' ? call.result : compactJson(call.result)} />
+          <MessageBody text={typeof result === 'string' ? result : compactJson(result)} />
         </div>
       )}
     </section>
   )
+}
+
+/** Leads to the prompt that answered the call. */
+function AgentLink({ name }: { name: string }) {
+  const place = use(RunPlaceContext)
+  const { projectId, versionUuid, agents } = place
+  const { data: path } = useQuery({
+    queryKey: ['project', projectId, 'agent', versionUuid, name, agents],
+    queryFn: () => agentCalled(name, place),
+  })
+  if (!path) return null
+  const params = { project: String(projectId), version: versionUuid, _splat: path }
+  return (
+    <Link to="/p/$project/v/$version/prompts/$" params={params} search={{ tab: 'run' }} className={css['agent']}>
+      {path}
+    </Link>
+  )
+}
+
+/** An agent answers the model with its answer and whether it failed, which the state of the call says already. */
+function answerOf(result: unknown): unknown {
+  return typeof result === 'object' && result !== null && 'value' in result ? result.value : result
 }
 
 function ResultForm({ call, session }: ToolCallProps) {

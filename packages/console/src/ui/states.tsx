@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { CopyButton } from './copy.tsx'
 import css from './styles/content.module.css'
 
 const lineWidths = ['92%', '74%', '83%', '58%', '88%', '69%', '79%', '51%']
@@ -40,5 +41,21 @@ export function Notice({ tone, urgent, actions, children }: NoticeProps) {
       <div className={css['noticeText']}>{children}</div>
       {actions}
     </div>
+  )
+}
+
+interface ErrorDetailsProps {
+  code?: string | undefined
+  requestId: string | null
+}
+
+/** What a report to the operator of the server needs. Renders nothing for errors that occurred in the page. */
+export function ErrorDetails({ code, requestId }: ErrorDetailsProps) {
+  if (!code && !requestId) return null
+  return (
+    <details className={css['details']}>
+      <summary>Details</summary>
+      {code && <code>{code}</code>} {requestId && <CopyButton text={requestId} label="Copy request id" />}
+    </details>
   )
 }

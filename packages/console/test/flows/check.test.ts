@@ -23,13 +23,13 @@ test('in a conflict the errors are those of my text, and a click goes to them', 
   await page.route(
     '**/create-or-update',
     async (route) => {
-      await writePrompt(server, 'hello', { version: draft, prompt: '{{ endif }}\nOne\nTwo' })
+      await writePrompt(server, 'hello', { version: draft, prompt: 'One\n{{ endif }}Two' })
       await route.continue()
     },
     { times: 1 },
   )
   await editor.type('!')
-  const mine = page.getByRole('textbox', { name: /^My text/ })
+  const mine = page.getByRole('textbox', { name: 'Just typed' })
   await mine.waitFor()
   await mine.click()
   await page.keyboard.press('Control+End')
@@ -48,7 +48,7 @@ test('in a conflict the errors are those of my text, and a click goes to them', 
   await page.keyboard.press('Delete')
   await page.keyboard.type('Three')
   await errors(page).waitFor({ state: 'detached' })
-  expect(await stored()).toBe('{{ endif }}\nOne\nTwo')
+  expect(await stored()).toBe('One\n{{ endif }}Two')
   await page.keyboard.press('F9')
   await expect.poll(stored).toBe('Three')
 })

@@ -32,74 +32,95 @@ async function conflicted(mine: string, theirs: string, prepare?: (page: Page) =
   return { server, draft, page, context, editor, stored }
 }
 
-test('both texts are shown, settings wait, and nothing is overwritten until the user takes theirs or brings mine back', async () => {
-  const { page, editor, stored } = await conflicted(' mine', 'Zero\nOne\nTwo\nThree')
+test('the lines of both are shown, settings wait, and nothing is overwritten until the user takes a text or brings it back', async () => {
+  const { page, editor, stored } = await conflicted(' mine', 'Zero\nOne\nTwo\nThree theirs')
   await editor.becomes('Conflict')
-  expect(await stored()).toBe('Zero\nOne\nTwo\nThree')
-  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
-  expect(await page.getByRole('textbox', { name: 'Their text' }).textContent()).toContain('Zero')
+  expect(await stored()).toBe('Zero\nOne\nTwo\nThree theirs')
+  // What Leo wrote in other lines needs no choice.
+  const typed = page.getByRole('textbox', { name: 'Just typed' })
+  await expect.poll(() => typed.locator('.cm-line').allTextContents()).toEqual(['Zero', 'One', 'Two', 'Three mine'])
+  expect(await page.getByRole('textbox', { name: 'Leo, in this draft' }).textContent()).toContain('Three theirs')
   expect(await page.getByLabel('Provider').isDisabled()).toBe(true)
   expect(await page.getByLabel('Model').isEditable()).toBe(false)
-  await page.getByRole('button', { name: 'Take theirs' }).click()
+  await page.getByRole('button', { name: 'Use Leo’s text' }).click()
   await editor.becomes(/^Saved/)
-  await expect.poll(() => editor.lines()).toEqual(['Zero', 'One', 'Two', 'Three'])
+  await expect.poll(() => editor.lines()).toEqual(['Zero', 'One', 'Two', 'Three theirs'])
   await expect.poll(() => page.getByLabel('Provider').isDisabled()).toBe(false)
-  expect(await stored()).toBe('Zero\nOne\nTwo\nThree')
-  await page.getByRole('button', { name: 'Bring mine back' }).click()
-  await expect.poll(stored).toBe('One\nTwo\nThree mine')
+  expect(await stored()).toBe('Zero\nOne\nTwo\nThree theirs')
+  await page.getByRole('button', { name: 'Bring it back' }).click()
+  await expect.poll(stored).toBe('Zero\nOne\nTwo\nThree mine')
 })
 
-test('one key keeps mine, theirs can be brought back, and undo returns to mine', async () => {
+test('one key keeps what was typed, the other text can be brought back, and undo returns to what was typed', async () => {
   const { page, editor, stored } = await conflicted(' mine', 'Other')
-  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
+  await page.getByRole('textbox', { name: 'Just typed' }).waitFor()
   await page.keyboard.press('F9')
   await editor.becomes(/^Saved/)
   await expect.poll(stored).toBe('One\nTwo\nThree mine')
-  await page.getByRole('button', { name: 'Bring theirs back' }).click()
+  await page.getByRole('button', { name: 'Bring it back' }).click()
   await expect.poll(stored).toBe('Other')
   await editor.content.focus()
   await page.keyboard.press('Control+z')
   await expect.poll(stored).toBe('One\nTwo\nThree mine')
 })
 
-test('a merged text takes a block of theirs and new words of mine', async () => {
-  const { page, editor, stored } = await conflicted(' mine', 'Zero\nOne\nTwo\nThree')
-  const mine = page.getByRole('textbox', { name: /^My text/ })
-  await mine.waitFor()
+test('a merged text takes a part of the other one and new words, and survives a reload', async () => {
+  const { page, editor, stored } = await conflicted(' mine', 'One\nTwo\nThree theirs')
+  const typed = page.getByRole('textbox', { name: 'Just typed' })
+  await typed.waitFor()
   await page.getByRole('button', { name: 'Take this part' }).first().click()
-  await mine.click()
+  await typed.click()
   await page.keyboard.press('Control+End')
   await page.keyboard.type(' and more')
-  // A reload in the middle of a conflict keeps what is merged so far.
   await page.reload()
   await page.getByRole('button', { name: 'Restore' }).click()
-  await expect
-    .poll(async () => (await stored()) === 'Zero\nOne\nTwo\nThree mine and more' || (await editor.status.textContent()))
-    .not.toBe('Saving')
-  if ((await editor.status.textContent()) === 'Conflict') await page.getByRole('button', { name: 'Keep mine' }).click()
-  await expect.poll(stored).toBe('Zero\nOne\nTwo\nThree mine and more')
+  await typed.waitFor()
+  await page.getByText('Leo changed the same lines').waitFor()
+  await page.getByRole('button', { name: 'Keep what I typed' }).click()
+  await expect.poll(stored).toBe('One\nTwo\nThree theirs and more')
+  await editor.becomes(/^Saved/)
 })
 
-test('two browsers that type in turns lose nothing', async () => {
-  const server = await sharedServer({ hello: 'Start' })
+test('a colleague and a second tab edit other lines at the same time: nothing is asked, and each keeps typing at its place', async () => {
+  const lines = Array.from({ length: 30 }, (_, at) => `Line ${at}`)
+  const server = await sharedServer({ hello: lines.join('\n') })
   const draft = await newDraft(server)
   const address = server.promptAddress('hello', draft)
-  const ana = await browser.open(server, address, { allow })
+  const ana = await browser.open(server, address)
+  const second = await browser.openTab(ana.context, address)
   const key = await server.newKey(['read', 'write'], { name: 'Leo', email: 'leo@example.com' })
-  const leo = await browser.open(server, address, { allow, key })
-  const editors = [editorOf(ana.page), editorOf(leo.page)] as const
-  for (const editor of editors) await editor.ready()
-  let expected = 'Start'
-  for (const [round, word] of [' one', ' two', ' three', ' four'].entries()) {
-    const editor = editors[round % 2 === 0 ? 0 : 1]
-    // The other's text is there before this one types.
-    await lookAgain(round % 2 === 0 ? ana.page : leo.page)
-    await expect.poll(async () => (await editor.lines()).join('\n')).toBe(expected)
-    await editor.toEnd()
-    await editor.type(word)
-    expected += word
-    await expect.poll(async () => (await storedPrompt(server, 'hello', draft)).content).toBe(expected)
+  const leo = await browser.open(server, address, { key })
+  const pages = [ana.page, second, leo.page]
+  for (const [at, page] of pages.entries()) {
+    const editor = editorOf(page)
+    await editor.ready()
+    await page.bringToFront()
+    await editor.content
+      .locator('.cm-line')
+      .nth(at * 10)
+      .click()
+    await page.keyboard.press('End')
   }
+  for (const word of [' one', ' two', ' three']) {
+    for (const page of pages) {
+      await page.bringToFront()
+      await page.keyboard.type(word)
+    }
+  }
+  const expected = lines.map((line, at) => (at % 10 === 0 ? `${line} one two three` : line))
+  await expect.poll(async () => (await storedPrompt(server, 'hello', draft)).content).toBe(expected.join('\n'))
+  for (const page of pages) {
+    await page.bringToFront()
+    await lookAgain(page)
+    await expect.poll(() => editorOf(page).lines()).toEqual(expected)
+    await editorOf(page).becomes(/^Saved/)
+  }
+  // The undo of one tab takes back only what was typed in it.
+  await second.bringToFront()
+  await second.keyboard.press('Control+z')
+  const undone = async () => (await storedPrompt(server, 'hello', draft)).content.split('\n')
+  await expect.poll(async () => (await undone())[10]).not.toBe(expected[10])
+  expect((await undone()).filter((_, at) => at !== 10)).toEqual(expected.filter((_, at) => at !== 10))
 })
 
 test('keys that are pressed while the conflict appears go into the text', async () => {
@@ -108,7 +129,7 @@ test('keys that are pressed while the conflict appears go into the text', async 
     release = resolve
   })
   const { page, editor, stored } = await conflicted(' mine', 'Other', (page) =>
-    page.route('**/conflict-*.js', async (route) => {
+    page.route('**/unsaved-conflict-*.js', async (route) => {
       await held
       await route.continue()
     }),
@@ -140,7 +161,7 @@ test('a prompt that a colleague deletes while one types keeps its editor, and ca
   expect(await editor.lines()).toEqual(['One', 'Two', 'Three! kept'])
   await page.unroute('**/create-or-update')
   await page.evaluate(() => dispatchEvent(new Event('online')))
-  await page.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByRole('button', { name: 'Keep the prompt' }).click()
   await expect.poll(stored).toBe('One\nTwo\nThree! kept')
   await editor.becomes(/^Saved/)
 

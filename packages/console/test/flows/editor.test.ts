@@ -34,7 +34,7 @@ test('typed text is saved exactly, the cursor stays where it is, and one undo br
   await expect.poll(async () => (await stored()).content).toBe('Short')
   await page.keyboard.press('Control+z')
   await expect.poll(async () => (await stored()).content).toBe(text)
-  // Tab indents. Escape and then Tab leaves the editor.
+  // After typing Tab indents. Escape and then Tab leaves the editor.
   await page.keyboard.press('Control+Home')
   await page.keyboard.press('Tab')
   await expect.poll(async () => (await stored()).content).toBe(`  ${text}`)

@@ -61,27 +61,7 @@ it('opens with the example of the address, and keeps what was typed since over a
   expect(await part.input('urgency').inputValue()).toBe('9')
 })
 
-it('says that inputs are too large for an example before it sends them', async () => {
-  const part = await openRun(browser, server, 'reply')
-  await part.input('ticket').evaluate((field) => {
-    const clipboardData = new DataTransfer()
-    clipboardData.setData('text', 'word '.repeat(60_000))
-    field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
-  })
-  await part.pane.getByText('long text').waitFor()
-  const posts: string[] = []
-  part.page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
-  await part.pane.getByRole('button', { name: 'Save', exact: true }).click()
-  await part.pane.getByLabel('Name of the example').fill('Too large')
-  await part.pane
-    .getByText('An example can hold at most 256 KB. These inputs take 293 KB (ticket alone: 293 KB).')
-    .first()
-    .waitFor()
-  await part.pane.getByLabel('Name of the example').press('Enter')
-  expect(posts.filter((url) => url.includes('/examples'))).toEqual([])
-})
-
-it('keeps what the fields do not show, and saves no field that cannot be read', async () => {
+it('sends the messages of an example, and updates its values only when all fields can be read', async () => {
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'Please be brief.' }] }]
   const made = await server.api('POST', `/projects/${server.project.id}/examples`, {
     body: { documentUuid, name: 'Old', parameters: { ticket: 'a', urgency: 9, legacy: 'kept' }, messages },
@@ -99,12 +79,4 @@ it('keeps what the fields do not show, and saves no field that cannot be read', 
   await part.input('urgency').fill('')
   await part.pane.getByRole('button', { name: 'Update', exact: true }).click()
   await expect.poll(() => read('Old')).toEqual({ ticket: 'b', legacy: 'kept' })
-
-  await part.pane.getByRole('button', { name: 'Save', exact: true }).click()
-  await part.pane.getByLabel('Name of the example').fill('New')
-  await part.pane.getByRole('button', { name: 'Save the example' }).click()
-  await expect.poll(() => read('New')).toEqual({ ticket: 'b', legacy: 'kept' })
-  const path = `/projects/${server.project.id}/examples?documentUuid=${documentUuid}`
-  const all = await server.read<{ name: string; messages: unknown }[]>(path)
-  expect(all.find(({ name }) => name === 'New')?.messages).toEqual(messages)
 })

@@ -39,7 +39,9 @@ test('as an output of 5 MB', async () => {
   await part.input('topic').fill('anything')
   await part.run()
   await part.waitFor('Completed')
-  expect(await part.answer()).toContain('\u241b[31mred')
+  const answer = await part.answer()
+  expect(answer).toContain('\u241b[31mred')
+  expect(answer).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
   await expectText(part.page)
   // The page goes on working.
   await part.input('topic').fill('another')

@@ -124,7 +124,7 @@ test('the keys for the previous and the next one are listed where they work', as
 
 test('conflict: a part of theirs is taken, and the text is kept', async () => {
   const { draft, page, editor, keys, stored } = await inEditor('b/merged', /status of 409/)
-  const theirs = 'first line, theirs\nsecond line\nthird line\n'
+  const theirs = 'first line, theirs\nsecond line\nthird line\nlast, theirs'
   await page.route(
     '**/create-or-update',
     async (route) => {
@@ -134,7 +134,7 @@ test('conflict: a part of theirs is taken, and the text is kept', async () => {
     { times: 1 },
   )
   await keys.type('mine')
-  const mine = page.getByRole('textbox', { name: 'My text' })
+  const mine = page.getByRole('textbox', { name: 'Just typed' })
   await keys.expectFocus(mine)
   await keys.backTo(button(page, 'Take this part').first())
   await keys.press('Enter')
@@ -142,7 +142,7 @@ test('conflict: a part of theirs is taken, and the text is kept', async () => {
   await keys.press('F9')
   await editor.becomes(/^Saved/)
   await keys.expectFocus(editor.content)
-  expect(await stored()).toBe(`${theirs}mine`)
+  expect(await stored()).toBe(theirs)
 })
 
 test('offline: the text is kept, and sent again on demand', async () => {
@@ -298,7 +298,10 @@ test.for(['unified', 'split'])('changes: unchanged lines are shown on demand, %s
 })
 
 test('publish-conflict: compared, merged and published', async () => {
-  const { page, keys } = await inChanges({ 'b/merged': 'first line\nsecond line\nthird line, mine\n' }, /status of 409/)
+  const { page, keys } = await inChanges(
+    { 'b/merged': 'first line, mine\nsecond line\nthird line, mine\n' },
+    /status of 409/,
+  )
   await publish(await pushed({ 'b/merged': 'first line, theirs\nsecond line\nthird line\n' }))
   const dialog = page.getByRole('dialog', { name: 'Publish' })
   await keys.press('Control+Enter')
@@ -311,7 +314,7 @@ test('publish-conflict: compared, merged and published', async () => {
   await keys.tabTo(dialog.getByRole('button', { name: 'Compare and merge' }))
   await keys.press('Enter')
   const merge = page.getByRole('dialog', { name: 'b/merged' })
-  await merge.getByRole('textbox', { name: 'My text' }).waitFor()
+  await merge.getByRole('textbox', { name: 'In this draft' }).waitFor()
   // The dialog takes the focus a moment after it is shown. Earlier keys would go to the page below.
   await expect.poll(() => merge.evaluate((dialog) => dialog.contains(document.activeElement))).toBe(true)
   await keys.tabTo(merge.getByText('What live changed'))
@@ -319,7 +322,7 @@ test('publish-conflict: compared, merged and published', async () => {
   await merge.locator('.cm-changedText', { hasText: ', theirs' }).first().waitFor()
   await keys.tabTo(merge.getByRole('button', { name: 'Take this part' }).first())
   await keys.press('Enter')
-  await keys.expectFocus(merge.getByRole('textbox', { name: 'My text' }))
+  await keys.expectFocus(merge.getByRole('textbox', { name: 'In this draft' }))
   await keys.tabTo(merge.getByRole('button', { name: 'Use the text on the right' }))
   await keys.press('Enter')
   await merge.waitFor({ state: 'hidden' })

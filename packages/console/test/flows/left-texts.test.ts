@@ -114,7 +114,7 @@ test('a prompt of this draft only, deleted by a colleague, opens at its address 
   )
   await server.api('DELETE', `${versionPath(server, draft)}/documents/support/reply`)
   const page = await browser.openTab(context, server.promptAddress('support/reply', draft))
-  await page.getByText('The prompt could not be opened').waitFor()
+  await page.getByText('There is no prompt at this address.').waitFor()
   await offer(page).getByRole('button', { name: 'Restore as a new prompt' }).click()
   const editor = editorOf(page)
   await editor.ready()

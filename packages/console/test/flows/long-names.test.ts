@@ -50,6 +50,7 @@ it('the lines around an error', async () => {
   const { page, context } = await browser.open(server, address, { allow: /status of 4/ })
   const part = runPart(page, context)
   await part.run()
+  await part.pane.getByText('Details', { exact: true }).click()
   await part.pane.getByRole('button', { name: 'Copy request id' }).waitFor()
   await expectNothingCut(part.page)
 })

@@ -33,39 +33,39 @@ beforeAll(async () => {
 beforeEach(() => server.fake.clear())
 
 describe('inputs', () => {
-  it('names the field of a value that does not fit, and a file that is too large', async () => {
-    const part = await openRun(browser, server, 'reply', { allow: /status of 422/ })
+  it('marks what is missing or does not fit at its field, and sends nothing', async () => {
+    const part = await openRun(browser, server, 'reply')
+    const sent: string[] = []
+    part.page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
     await part.input('order').fill('{"id": ')
     await part.run()
-    await part.pane.getByText('This is not JSON', { exact: false }).waitFor()
-    await part.input('order').fill('')
-    await part.run()
     await part.pane.getByText('The prompt requires this input.').waitFor()
-    expect(await part.input('ticket').getAttribute('aria-invalid')).toBe('true')
-    await part.input('ticket').fill('x')
+    await part.pane.getByText('This is not JSON', { exact: false }).waitFor()
+    // The first of them has the focus. Typing there takes its mark away.
+    await part.page.keyboard.type('x')
     await expect.poll(() => part.input('ticket').getAttribute('aria-invalid')).toBe(null)
+    expect(await part.input('ticket').inputValue()).toBe('x')
+    expect(await part.announcement()).toBe('The run has not started. Correct order first.')
+    expect(sent).toEqual([])
 
     const buffer = Buffer.alloc(3 * 1024 * 1024)
     await part.pane.getByLabel('File for photo').setInputFiles({ name: 'big.png', mimeType: 'image/png', buffer })
     await part.pane.getByText('big.png is 3.0 MB. A run accepts files up to 2.3 MB.').waitFor()
   })
 
-  it('keeps all inputs over a resize and a reload', async () => {
+  it('keeps all inputs over a reload', async () => {
     const part = await openRun(browser, server, 'reply')
     await part.input('ticket').fill('kept')
     await part.input('urgency').fill('7')
     await part.pane.getByRole('button', { name: 'free as JSON' }).click()
     await part.input('free').fill('["half')
-    await part.page.setViewportSize({ width: 400, height: 800 })
-    await part.page.setViewportSize({ width: 1440, height: 900 })
-    expect(await part.input('ticket').inputValue()).toBe('kept')
     await part.page.reload()
     await expect.poll(() => part.input('ticket').inputValue()).toBe('kept')
     expect(await part.input('urgency').inputValue()).toBe('7')
     expect(await part.input('free').inputValue()).toBe('["half')
   })
 
-  it('moves an input to the new name of its parameter, and none if two change at once', async () => {
+  it('moves an input to the new name of its parameter', async () => {
     const part = await openRun(browser, server, 'plain', { search: '' })
     const editor = editorOf(part.page)
     await editor.ready()
@@ -80,11 +80,6 @@ describe('inputs', () => {
     await write('Tell me about {{ subject }}')
     await expect.poll(() => part.input('subject').inputValue()).toBe('the sea')
     await write('Tell me about {{ subject')
-    await write('Tell me about {{ place }}')
-    await expect.poll(() => part.input('place').inputValue()).toBe('the sea')
-    await write('Tell me about {{ one }} and {{ two }}')
-    await part.input('two').waitFor()
-    expect([await part.input('one').inputValue(), await part.input('two').inputValue()]).toEqual(['', ''])
     await write('Tell me about {{ place }}')
     await expect.poll(() => part.input('place').inputValue()).toBe('the sea')
   })
@@ -233,6 +228,8 @@ describe('a failure', () => {
     await part.run()
     await part.waitFor('Failed')
     await expectAnswer(part, words(5))
+    expect(await part.pane.getByText('ai_run_error').isVisible()).toBe(false)
+    await part.pane.getByText('Details', { exact: true }).click()
     await part.pane.getByText('ai_run_error').waitFor()
     const message = 'The model is overloaded, ask again on Tuesday.'
     server.fake.enqueue({ status: 400, body: { error: { message, type: 'invalid_request_error' } } })
@@ -245,26 +242,9 @@ describe('a failure', () => {
     const part = await openRun(browser, server, 'includes', { allow: /422/, search: '' })
     await part.run()
     await part.waitFor('Failed')
-    await part.pane.getByText('chain_compile_error').waitFor()
     await part.pane.getByRole('button', { name: /^broken, line 6/ }).click()
     const editor = part.page.getByRole('textbox', { name: /^Text of broken/ })
     await editor.waitFor()
     await expect.poll(() => editor.locator('.cm-activeLine').textContent()).toBe('{{ name.first.letter }}')
   })
-})
-
-it('shows a data URL as a chip, and cuts what is long', async () => {
-  const part = await openRun(browser, server, 'plain')
-  server.fake.enqueue({ deltas: ['See ', `data:image/png;base64,${'A'.repeat(40_000)}`, ' there'] })
-  await part.run()
-  await part.waitFor('Completed')
-  await part.pane.getByText('image/png · 29 KB').waitFor()
-  expect((await part.answer()).length).toBeLessThan(200)
-  const long = 'a line of text\n'.repeat(10_000)
-  server.fake.enqueue({ deltas: [long] })
-  await part.run()
-  await part.waitFor('Completed')
-  await expect.poll(async () => (await part.answer()).length).toBeLessThan(70_000)
-  await part.pane.getByRole('button', { name: 'Show all (146 KB)' }).click()
-  await expect.poll(async () => (await part.answer()).length).toBeGreaterThan(149_000)
 })

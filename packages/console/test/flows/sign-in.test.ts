@@ -143,11 +143,12 @@ test('a link says who it signs in, works after a click, and only once', async ()
   await again.getByLabel('API key').waitFor()
 })
 
-test('a refused link and a refused key show the code of the refusal, and its request id can be copied', async () => {
+test('a refused link and a refused key have the code of the refusal behind Details, and its request id can be copied', async () => {
   const { page } = await browser.open(server, '/sign-in', { key: null, allow })
   const field = page.getByLabel('API key')
   const copies = async (requestId: string | undefined) => {
     expect(requestId).toBeTruthy()
+    await page.getByText('Details', { exact: true }).click()
     await page.getByText('UnauthorizedError').waitFor()
     await page.getByRole('button', { name: 'Copy request id' }).click()
     await page.getByText('Copied', { exact: true }).waitFor()
@@ -181,6 +182,7 @@ test('a session that the server refuses to read shows the code and the request i
   await page.route('**/console/session', (route) => route.fulfill(refused), { times: 1 })
   await page.goto(server.promptAddress('hello'))
   const failure = page.getByRole('alert').filter({ hasText: 'The console could not be opened. No database' })
+  await failure.getByText('Details').click()
   await failure.getByText('ServiceUnavailableError').waitFor()
   await failure.getByRole('button', { name: 'Copy request id' }).waitFor()
   await failure.getByRole('button', { name: 'Try again' }).click()

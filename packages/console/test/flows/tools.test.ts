@@ -14,7 +14,13 @@ const tools = `tools:
 const call = { id: 'call_1', name: 'get_weather', arguments: {} }
 
 beforeAll(async () => {
-  server = await sharedServer({ weather: `${frontMatter(tools)}How is the weather?`, other: `${frontMatter()}Hello` })
+  server = await sharedServer({
+    weather: `${frontMatter(tools)}How is the weather?`,
+    other: `${frontMatter()}Hello`,
+    'desk/ask': `${frontMatter('agents: [../experts/tax, law]\n')}Ask the experts.`,
+    'experts/tax': `${frontMatter()}Answer about taxes.`,
+    'desk/law': `${frontMatter('name: lawyer\n')}Answer about the law.`,
+  })
 })
 beforeEach(() => server.fake.clear())
 
@@ -68,4 +74,23 @@ it('leaves the focus in the editor when a tool waits', async () => {
   expect(await editor.evaluate((element) => element.contains(document.activeElement))).toBe(true)
   await part.page.keyboard.press('Control+.')
   await part.waitFor('Stopped')
+})
+
+it('shows the answer of an agent as it is, with a link to its prompt', async () => {
+  const part = await openRun(browser, server, 'desk/ask')
+  const calls = ['lat_agent_experts_tax', 'lawyer'].map((name) => ({ id: `call_${name}`, name, arguments: {} }))
+  server.fake.enqueue(
+    { toolCalls: calls },
+    { text: 'Pay.\nSoon.' },
+    { text: 'Pay.\nSoon.' },
+    { text: 'Both say: pay.' },
+  )
+  await part.run()
+  await part.waitFor('Completed')
+  const card = (name: string) => part.pane.getByRole('region', { name: `Tool call ${name}` })
+  expect(await card('lawyer').textContent()).toContain('ResultPay.\nSoon.')
+  expect(await card('lawyer').textContent()).not.toContain('isError')
+  await card('lawyer').getByRole('link', { name: 'desk/law' }).waitFor()
+  await card('lat_agent_experts_tax').getByRole('link', { name: 'experts/tax' }).click()
+  await part.page.getByRole('heading', { level: 1, name: 'experts/tax', exact: true }).waitFor()
 })

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
+import { skeletons } from '../../src/screens/prompts/edits/skeletons.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { type ConsoleServer, sharedServer, thousandPrompts } from '../support/server.ts'
 
@@ -260,21 +261,39 @@ test('prompts with odd names open by click and by address', async () => {
     .waitFor()
 })
 
-test('a name that no prompt can have is refused at the field, and its address names it and similar ones', async () => {
-  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()), {
-    allow: /status of 40[04]/,
-  })
-  const bad = '50% off?#1 <script>alert(1)</script>'
+test('a name with spaces and accents becomes a path, which is shown before, and the address of no prompt offers to create it', async () => {
+  const draft = await newDraft()
+  const { page } = await browser.open(server, server.promptAddress('ünï/日本', draft), { allow: /status of 404/ })
   await page.getByRole('button', { name: 'New prompt' }).click()
-  await submit(page, 'Create', bad)
-  await page.getByText('Invalid path').waitFor()
-  await page.keyboard.press('Escape')
-  await page.goto(server.promptAddress(bad))
+  await page.getByLabel('Path').fill('ünï/Réponse à <Ana>?')
+  await page.getByText('Becomes ünï/reponse-a-ana').waitFor()
+  await page.getByLabel('Start from').selectOption('Classify')
+  await submit(page, 'Create')
+  await heading(page, 'ünï/reponse-a-ana')
+  expect(await stored(draft, 'ünï/reponse-a-ana')).toContain('enum: [question, complaint')
+
+  const bad = '50% off?#1 <script>alert(1)</script>'
+  await page.goto(server.promptAddress(bad, draft))
   await heading(page, bad)
-  await page.getByText('The prompt could not be opened').waitFor()
-  await page.goto(server.promptAddress('helo'))
-  await page.getByRole('alert').getByRole('link', { name: 'hello' }).click()
-  await heading(page, 'hello')
+  await page.getByText('There is no prompt at this address.').waitFor()
+  // On a narrow screen it says so in any tab.
+  await page.setViewportSize({ width: 360, height: 780 })
+  await page.goto(`${server.promptAddress('helo', draft)}?tab=run`)
+  await page.getByRole('alert').getByRole('link', { name: 'hello' }).waitFor()
+  await page.getByRole('button', { name: 'Create it' }).click()
+  await submit(page, 'Create')
+  await page.getByText('There is no prompt at this address.').waitFor({ state: 'detached' })
+  await page.getByRole('region', { name: 'Run', exact: true }).waitFor()
+  expect(await stored(draft, 'helo')).toContain('{{ message }}')
+})
+
+test('every text that a new prompt can start from compiles, without a warning', async () => {
+  for (const { name, text: prompt } of skeletons) {
+    const { body } = await server.api('POST', `${server.project.live}/documents/check`, {
+      body: { path: name, prompt },
+    })
+    expect(body, name).toMatchObject({ errors: [], issues: [] })
+  }
 })
 
 test('the link to the settings also works in a new tab', async () => {

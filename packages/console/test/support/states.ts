@@ -168,11 +168,11 @@ export const openStates: readonly ScreenState[] = [
   {
     name: 'new-prompt',
     path: replyOf,
-    allow: /status of 400/,
+    allow: /status of 409/,
     ready: async (page) => {
       await click(page, 'New prompt')
       await dialog(page, 'New prompt')
-      await page.getByLabel('Path').fill('support/reply/../..')
+      await page.getByLabel('Path').fill('support/reply')
       await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
       await page.locator('[aria-invalid="true"]').waitFor()
     },
@@ -269,7 +269,7 @@ export const openStates: readonly ScreenState[] = [
         { times: 1 },
       )
       await page.keyboard.type('mine')
-      await page.getByRole('textbox', { name: 'Their text' }).waitFor()
+      await page.getByRole('textbox', { name: 'Just typed' }).waitFor()
     },
   },
   {

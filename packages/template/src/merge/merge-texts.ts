@@ -25,18 +25,30 @@ const maxEditLength = 300
  * do is a conflict too: two sides may add the same key of the front matter on different lines.
  */
 export async function mergeTexts(
-  { base, mine, theirs, names }: MergeSides,
+  sides: MergeSides,
   compiles: (text: string) => boolean | Promise<boolean>,
 ): Promise<Merge> {
+  const { base, mine, theirs } = sides
+  const merged = mergeLines(sides)
+  if (mine === theirs || theirs === base || mine === base) return merged
+  if (merged.regions.length > 0 || (await compiles(merged.text))) return merged
+  const bothCompile = (await compiles(mine)) && (await compiles(theirs))
+  return bothCompile ? mergeLines(sides, conflictAsWhole) : merged
+}
+
+/**
+ * The merge of `mergeTexts`, without the question whether the result compiles. Without `names`, a conflict has the lines
+ * of `mine`, without markers.
+ */
+export function mergeLines(
+  { base, mine, theirs, names }: Omit<MergeSides, 'names'> & Partial<MergeSides>,
+  partsOf = mergedParts,
+): Merge {
   if (mine === theirs || theirs === base) return { text: mine, regions: [] }
   if (mine === base) return { text: theirs, regions: [] }
   const [own, other] = [linesOf(mine), linesOf(theirs)]
   const origin = base === undefined ? undefined : linesOf(base)
-  const textOf = (parts: readonly Part[]): Merge => joinParts(parts, names, mergeForms(origin, own, other))
-  const merged = textOf(mergeLines(origin?.lines, own.lines, other.lines))
-  if (merged.regions.length > 0 || (await compiles(merged.text))) return merged
-  const bothCompile = (await compiles(mine)) && (await compiles(theirs))
-  return bothCompile ? textOf(conflictAsWhole(own.lines, other.lines)) : merged
+  return joinParts(partsOf(own.lines, other.lines, origin?.lines), names, mergeForms(origin, own, other))
 }
 
 /** Line ends and the final line break belong to the whole text, so that a changed line does not conflict with them. */
@@ -63,14 +75,16 @@ function mergeForms(base: Form | undefined, mine: Form, theirs: Form): Form {
 /** Merged lines, or a conflict. */
 type Part = { merged: readonly string[] } | { mine: readonly string[]; theirs: readonly string[] }
 
-function joinParts(parts: readonly Part[], names: MergeSides['names'], { lineEnd, isClosed }: Form): Merge {
+function joinParts(parts: readonly Part[], names: MergeSides['names'] | undefined, { lineEnd, isClosed }: Form): Merge {
   const lines: string[] = []
   const regions: Merge['regions'] = []
   for (const part of parts) {
     const isConflict = 'mine' in part
-    const added = isConflict
-      ? [`<<<<<<< ${names.mine}`, ...part.mine, '=======', ...part.theirs, `>>>>>>> ${names.theirs}`]
-      : part.merged
+    const added = !isConflict
+      ? part.merged
+      : names
+        ? [`<<<<<<< ${names.mine}`, ...part.mine, '=======', ...part.theirs, `>>>>>>> ${names.theirs}`]
+        : part.mine
     if (isConflict) regions.push({ line: lines.length + 1, lines: added.length })
     for (const line of added) lines.push(line)
   }
@@ -78,10 +92,9 @@ function joinParts(parts: readonly Part[], names: MergeSides['names'], { lineEnd
   return { text: lines.join(lineEnd) + last, regions }
 }
 
-function mergeLines(base: string[] | undefined, mine: string[], theirs: string[]): Part[] {
+function mergedParts(mine: string[], theirs: string[], base: string[] | undefined): Part[] {
   const [own, other] = base ? [hunksOf(base, mine), hunksOf(base, theirs)] : []
-  if (!base) return conflictAsWhole(mine, theirs, true)
-  if (!own || !other) return conflictAsWhole(mine, theirs)
+  if (!base || !own || !other) return conflictAsWhole(mine, theirs, base)
   const parts: Part[] = []
   let at = 0
   for (const { from, to, mine, theirs } of groupTouching(own, other)) {
@@ -98,13 +111,14 @@ function mergeLines(base: string[] | undefined, mine: string[], theirs: string[]
 }
 
 /** Lines `from` to `to` of the base, exclusive, became `lines`. */
-interface Hunk {
+export interface Hunk {
   from: number
   to: number
   lines: string[]
 }
 
-function hunksOf(base: string[], side: string[]): Hunk[] | undefined {
+/** Returns undefined if the texts differ too much to be compared in a bounded time. */
+export function hunksOf(base: string[], side: string[]): Hunk[] | undefined {
   const changes = diffArrays(base, side, { maxEditLength })
   if (!changes) return undefined
   const hunks: Hunk[] = []
@@ -168,9 +182,11 @@ function areEqual(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, index) => line === other[index])
 }
 
-/** Leaves out the lines that both sides begin and end with. */
-/** @param isBaseUnknown Then line ends alone conflict too, because nothing says which side has changed them. */
-function conflictAsWhole(mine: string[], theirs: string[], isBaseUnknown = false): Part[] {
+/**
+ * Leaves out the lines that both sides begin and end with. Without a base, line ends alone conflict too, because nothing
+ * says which side has changed them.
+ */
+function conflictAsWhole(mine: string[], theirs: string[], base: string[] | undefined): Part[] {
   const shorter = Math.min(mine.length, theirs.length)
   let start = 0
   while (start < shorter && mine[start] === theirs[start]) start += 1
@@ -179,7 +195,7 @@ function conflictAsWhole(mine: string[], theirs: string[], isBaseUnknown = false
   const [mineHere, theirsHere] = [mine.slice(start, mine.length - end), theirs.slice(start, theirs.length - end)]
   // The texts may differ only in their line ends.
   const isEqual = mineHere.length === 0 && theirsHere.length === 0
-  if (isEqual && isBaseUnknown) return [{ mine, theirs }]
+  if (isEqual && !base) return [{ mine, theirs }]
   return [
     { merged: mine.slice(0, start) },
     isEqual ? { merged: [] } : { mine: mineHere, theirs: theirsHere },

@@ -1,5 +1,6 @@
 import {
   Annotation,
+  type ChangeSet,
   Compartment,
   EditorSelection,
   EditorState,
@@ -11,6 +12,7 @@ import {
   type TransactionSpec,
 } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view'
+import { hunksOf } from '@stet/template/merge'
 import { changeBetween, lineBreakOf } from '../text/line-ends.ts'
 import type { EditorPort, PromptBuffer } from './prompt-buffer.ts'
 
@@ -19,14 +21,14 @@ const fromBuffer = Annotation.define<boolean>()
 const lineBreak = new Compartment()
 /** How long a colleague's lines stay marked. */
 const flashMs = 3000
-const flashed = StateEffect.define<{ from: number; to: number } | null>()
+const flashed = StateEffect.define<ChangeSet | null>()
 
 /** Lines that a colleague has just changed. */
 const flashes = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, transaction) {
     for (const effect of transaction.effects)
-      if (effect.is(flashed)) return effect.value ? linesOf(transaction.state.doc, effect.value) : Decoration.none
+      if (effect.is(flashed)) return effect.value ? changedLines(transaction.state.doc, effect.value) : Decoration.none
     return transaction.docChanged ? marks.map(transaction.changes) : marks
   },
   provide: (field) => EditorView.decorations.from(field),
@@ -53,21 +55,21 @@ export function connectView(view: EditorView, buffer: PromptBuffer): () => void 
     show(text, flash) {
       // Texts that differ only in their line breaks need no change, but the next key must use the new line break.
       const effects: StateEffect<unknown>[] = [lineBreak.reconfigure(EditorState.lineSeparator.of(lineBreakOf(text)))]
-      const change = replacement(view.state, text)
-      if (!change) {
+      const changes = view.state.changes(changesTo(view.state, text))
+      if (changes.empty) {
         view.dispatch({ effects })
         return
       }
-      effects.push(flashed.of(flash ? { from: change.from, to: change.from + change.insert.length } : null))
+      effects.push(flashed.of(flash ? changes : null))
       // Undo takes back only what the user did, never a colleague's change.
       const annotations = [fromBuffer.of(true), ...(flash ? [Transaction.addToHistory.of(false)] : [])]
-      view.dispatch({ changes: change, annotations, effects })
+      view.dispatch({ changes, annotations, effects })
       clearTimeout(timer)
       if (flash) timer = setTimeout(() => view.dispatch({ effects: flashed.of(null) }), flashMs)
     },
     edit(text) {
-      const change = replacement(view.state, text)
-      if (change) view.dispatch({ changes: change, userEvent: 'edit' })
+      const changes = changesTo(view.state, text)
+      if (changes.length > 0) view.dispatch({ changes, userEvent: 'edit' })
     },
   }
   const detach = buffer.attach(port)
@@ -77,11 +79,22 @@ export function connectView(view: EditorView, buffer: PromptBuffer): () => void 
   }
 }
 
-/** The smallest change to another text. The cursor stays where it is, relative to the text around it. */
-function replacement(state: EditorState, text: string): { from: number; to: number; insert: Text } | null {
-  const lines = text.split(lineBreakOf(text)).join('\n')
-  const change = changeBetween(state.doc.toString(), lines)
-  return change && { from: change.from, to: change.to, insert: Text.of(change.insert.split('\n')) }
+/** The smallest changes to another text. The cursor stays where it is, relative to the text around it. */
+function changesTo(state: EditorState, text: string): { from: number; to: number; insert: Text }[] {
+  const before = linesOf(state.doc.toString())
+  const after = linesOf(text.split(lineBreakOf(text)).join('\n'))
+  let [start, line] = [0, 0]
+  return (hunksOf(before, after) ?? [{ from: 0, to: before.length, lines: after }]).flatMap((hunk) => {
+    start += before.slice(line, hunk.from).join('').length
+    line = hunk.from
+    const change = changeBetween(before.slice(hunk.from, hunk.to).join(''), hunk.lines.join(''))
+    if (!change) return []
+    return { from: start + change.from, to: start + change.to, insert: Text.of(change.insert.split('\n')) }
+  })
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/(?<=\n)/)
 }
 
 /** Pasted text gets the line breaks of the text around it. */
@@ -108,8 +121,10 @@ function withOwnLineBreaks(transaction: Transaction): Transaction | TransactionS
 
 const flashLine = Decoration.line({ class: 'cm-theirs' })
 
-function linesOf(doc: Text, { from, to }: { from: number; to: number }): DecorationSet {
-  const marks = []
-  for (let at = from; at <= to; at = doc.lineAt(at).to + 1) marks.push(flashLine.range(doc.lineAt(at).from))
-  return Decoration.set(marks)
+function changedLines(doc: Text, changes: ChangeSet): DecorationSet {
+  const starts = new Set<number>()
+  changes.iterChangedRanges((_fromA, _toA, from, to) => {
+    for (let at = from; at <= to; at = doc.lineAt(at).to + 1) starts.add(doc.lineAt(at).from)
+  })
+  return Decoration.set([...starts].map((start) => flashLine.range(start)))
 }

@@ -34,11 +34,12 @@ export class KeptCopy {
   keepNow(): void {
     this.stop()
     const { key, state } = this.#source()
-    const { text, base, sent, epoch } = state
-    const mark = `${key} ${base.contentHash} ${sent.length} ${epoch}`
+    const { text, base, epoch } = state
+    const unsure = state.sending ?? state.unsure
+    const mark = `${key} ${base.contentHash} ${unsure?.key} ${epoch}`
     if (!state.kept || (this.#stored?.mark === mark && this.#stored.text === text)) return
-    const others = sent.filter((other) => other !== text)
-    const isKept = mayKeep() && keepCopy(key, { text, baseHash: base.contentHash, sent: others, at: Date.now() })
+    const left = { text, baseHash: base.contentHash, ...(base.text !== null && { base: base.text }) }
+    const isKept = mayKeep() && keepCopy(key, { ...left, ...(unsure && { unsure }), at: Date.now() })
     this.#at = Date.now()
     this.#stored = isKept ? { mark, text } : null
     if (isKept === this.isKept) return

@@ -4,6 +4,7 @@ import { say } from '../../ui/toast.tsx'
 import {
   type Autosave,
   type AutosaveEvent,
+  type Base,
   type Effect,
   isUnsaved,
   type Save,
@@ -72,7 +73,7 @@ export class PromptBuffer {
     this.place = place
     this.document = document
     this.#etag = etag
-    this.state = startAutosave(storedOf(document), isLive ? 'live' : 'draft')
+    this.state = startAutosave(storedOf(document), isLive ? 'live' : 'draft', this.id)
     this.offered = copiesOf(place).filter(({ key, copy }) => {
       if (copy.text !== document.content) return true
       dropCopy(key)
@@ -156,9 +157,10 @@ export class PromptBuffer {
   }
 
   /** Brings text of an earlier page back. What was typed since is saved first, so that nothing is replaced unsaved. */
-  async restore({ key, copy }: OfferedText): Promise<void> {
+  async restore({ key, copy, versionUuid }: OfferedText): Promise<void> {
     if (isUnsaved(this.state)) await this.save().catch(() => {})
-    this.dispatch({ on: 'restored', ...copy })
+    const { unsure, ...left } = copy
+    this.dispatch({ on: 'restored', ...left, ...(unsure && versionUuid === this.place.versionUuid && { unsure }) })
     // Until the buffer has the text and its own copy of it, the offer stays.
     this.#kept.keepNow()
     if (this.state.text === copy.text && this.isKept) this.discard({ key })
@@ -181,8 +183,8 @@ export class PromptBuffer {
 
   /** Reads the stored text, to show what a colleague wrote. Sends the text's ETag, so mostly nothing is transferred. */
   async poll(): Promise<void> {
-    const { epoch, conflict, reading } = this.state
-    if (conflict || reading || isUnsaved(this.state)) return
+    const { epoch, conflict, reading, sending, unsure } = this.state
+    if (conflict || reading || sending || unsure) return
     try {
       const { data, response } = await stet.prompts
         .get(this.place.path, {
@@ -216,7 +218,7 @@ export class PromptBuffer {
     switch (effect.do) {
       case 'send':
         this.#kept.keepNow()
-        void this.#send(effect.save)
+        void this.#send(effect.save, effect.base)
         break
       case 'read':
         void this.#read()
@@ -243,28 +245,29 @@ export class PromptBuffer {
     }
   }
 
-  async #send(save: Save): Promise<void> {
-    const { number, text: prompt, baseHash } = save
-    const keepalive = this.#isHidden && new TextEncoder().encode(JSON.stringify(prompt)).length < keepaliveBytes
+  async #send({ key, text: prompt }: Save, { contentHash: baseHash, text: base }: Base): Promise<void> {
+    const texts = { prompt, ...(baseHash && base !== null && { base }) }
+    const keepalive = this.#isHidden && new TextEncoder().encode(JSON.stringify(texts)).length < keepaliveBytes
     const client = keepalive ? stet.withOptions({ fetchOptions: { keepalive: true } }) : stet
     try {
       const { data, response } = await client.prompts
         .createOrUpdate(this.place.path, {
           ...this.#scope(),
-          prompt,
+          ...texts,
           baseHash,
-          idempotencyKey: `${this.id}-${number}`,
+          merge: true,
+          idempotencyKey: key,
           maxRetries: 0,
         })
         .withResponse()
       this.#etag = response.headers.get('etag')
       this.#received(data)
       this.savedAt = Date.now()
-      this.dispatch({ on: 'saved', number, stored: storedOf(data) })
+      this.dispatch({ on: 'saved', key, stored: storedOf(data), isMerged: data.merged === true })
       void this.#invalidate()
     } catch (error) {
       noticeSignedOut(error)
-      this.dispatch({ on: 'failed', number, failure: failureOf(error) })
+      this.dispatch({ on: 'failed', key, failure: failureOf(error) })
     }
   }
 

@@ -8,7 +8,7 @@ export type SaveStatus =
   | { kind: 'saving' }
   /** Not saved. The text is kept in this browser and usually retried automatically. */
   | { kind: 'kept'; problem: Problem; isKept: boolean }
-  | { kind: 'conflict'; theirs: Stored }
+  | { kind: 'conflict'; stored: Stored }
   /** Live, and unchanged. */
   | { kind: 'live' }
 
@@ -43,7 +43,7 @@ export function snapshotOf(buffer: Source): BufferSnapshot {
 
 function statusOf({ state, savedAt, isKept }: Source): SaveStatus {
   const { conflict, problem, place, text, base, sending, unsure } = state
-  if (conflict) return { kind: 'conflict', theirs: conflict }
+  if (conflict) return { kind: 'conflict', stored: conflict }
   if (problem) return { kind: 'kept', problem, isKept }
   if (sending || unsure || text !== base.text || place === 'moving') return { kind: 'saving' }
   return place === 'live' ? { kind: 'live' } : { kind: 'saved', at: savedAt }

@@ -1,13 +1,9 @@
 import { base, queryClient, sessionQuery } from '../../app/session.ts'
 import { unsavedPrefix } from '../../app/unsaved.ts'
+import type { LeftText } from '../autosave.ts'
 
 /** Text that the server has not acknowledged, as it is kept in the browser's storage. */
-export interface UnsavedCopy {
-  text: string
-  /** The hash of the text that it was written on. */
-  baseHash: string
-  /** Texts sent without a response. The server may hold one of them. */
-  sent: readonly string[]
+export interface UnsavedCopy extends LeftText {
   /** Milliseconds since 1970. */
   at: number
   /** The person who wrote it. */
@@ -134,14 +130,14 @@ function readCopy(key: string, projectId: number): OfferedText[] {
 
 /** Another release, or anything else on this origin, may have written the entry. */
 function isCopy(value: unknown): value is UnsavedCopy {
-  const { text, baseHash, sent, at, by } = Object(value)
+  const { text, baseHash, base, unsure, at, by } = Object(value)
   const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime())
   return (
     isText(text) &&
     isText(baseHash) &&
-    Array.isArray(sent) &&
-    sent.every(isText) &&
     isTime &&
+    (base === undefined || isText(base)) &&
+    (unsure === undefined || (isText(unsure?.key) && isText(unsure.text))) &&
     (by === undefined || isWriter(by))
   )
 }

@@ -8,33 +8,37 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { promptl } from '../promptl-mode.ts'
 import { lineBreakOf } from '../text/line-ends.ts'
 import { typeOver } from '../text/type-over.ts'
+import css from './conflict.module.css'
 import { diffTheme } from './diff-theme.ts'
 import { foldButtons } from './fold-buttons.ts'
-import css from './merge-editor.module.css'
 import { diffConfig, foldMargin } from './text-diff.tsx'
 
-interface MergeEditorProps {
-  theirs: string
-  /** The text at the beginning. */
-  mine: string
-  /** The titles above the two texts. */
-  heads: { theirs: string; mine: string }
-  /** Called with the whole text on the right after each change. */
-  onChange: (text: string) => void
-  /** The editor that the merge covers: its cursor, and its focus, go to the text on the right and back. */
+interface NamedText {
+  name: string
+  text: string
+}
+
+export interface MergeEditorProps {
+  /** On the left. */
+  stored: NamedText
+  /** On the right, as it is at the beginning. */
+  edited: NamedText
+  /** Called with the whole edited text after each change. */
+  onChange?: (text: string) => void
+  /** The editor that the merge covers: its cursor, and its focus, go to the edited text and back. */
   covered?: EditorView | null
-  /** Called with the editor of the text on the right when the merge is shown, and with null when it ends. */
-  onShown?: (mine: EditorView | null) => void
+  /** Called with the editor of the edited text when the merge is shown, and with null when it ends. */
+  onShown?: (edited: EditorView | null) => void
 }
 
 /**
  * The two texts of a conflict side by side. Parts of the left one can be taken over into the right one, which can be
  * edited freely.
  */
-export function MergeEditor({ theirs, mine, heads, onChange, covered = null, onShown }: MergeEditorProps) {
+export function MergeEditor({ stored, edited, onChange, covered = null, onShown }: MergeEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const nonce = use(NonceContext)
-  const [text, setText] = useState(mine)
+  const [text, setText] = useState(edited.text)
   const latest = useRef({ text, onChange, onShown })
   latest.current = { text, onChange, onShown }
   // Before the next key, so that it reaches one of the two editors.
@@ -42,9 +46,13 @@ export function MergeEditor({ theirs, mine, heads, onChange, covered = null, onS
     if (!host.current) return
     const report = (next: string) => {
       setText(next)
-      latest.current.onChange(next)
+      latest.current.onChange?.(next)
     }
-    const view = mergeView(host.current, nonce, { theirs, mine: latest.current.text, report })
+    const view = mergeView(host.current, nonce, {
+      stored: { name: stored.name, text: stored.text },
+      edited: { name: edited.name, text: latest.current.text },
+      report,
+    })
     if (covered?.hasFocus) {
       continueIn(view.b, covered)
       view.b.focus()
@@ -55,15 +63,15 @@ export function MergeEditor({ theirs, mine, heads, onChange, covered = null, onS
       view.destroy()
       latest.current.onShown?.(null)
     }
-  }, [theirs, nonce, covered])
+  }, [stored.name, stored.text, edited.name, nonce, covered])
   return (
     <div className={css['merge']}>
       <div className={css['heads']}>
         <div className={css['head']}>
-          {heads.theirs} <CopyButton text={theirs} label="Copy" aria-label="Copy their text" />
+          {stored.name} <CopyButton text={stored.text} aria-label={`Copy: ${stored.name}`} />
         </div>
         <div className={css['head']}>
-          {heads.mine} <CopyButton text={text} label="Copy" aria-label="Copy my text" />
+          {edited.name} <CopyButton text={text} aria-label={`Copy: ${edited.name}`} />
         </div>
       </div>
       <div ref={host} className={css['texts']} />
@@ -71,20 +79,18 @@ export function MergeEditor({ theirs, mine, heads, onChange, covered = null, onS
   )
 }
 
-interface Texts {
-  theirs: string
-  mine: string
-  report: (mine: string) => void
+interface Texts extends Pick<MergeEditorProps, 'stored' | 'edited'> {
+  report: (edited: string) => void
 }
 
-function mergeView(parent: HTMLElement, nonce: string, { theirs, mine, report }: Texts): MergeView {
+function mergeView(parent: HTMLElement, nonce: string, { stored, edited, report }: Texts): MergeView {
   const view = new MergeView({
     parent,
-    a: { doc: theirs, extensions: [sideOf(theirs, 'Their text', nonce), EditorState.readOnly.of(true)] },
+    a: { doc: stored.text, extensions: [sideOf(stored, nonce), EditorState.readOnly.of(true)] },
     b: {
-      doc: mine,
+      doc: edited.text,
       extensions: [
-        sideOf(mine, 'My text. Press Escape, then Tab to leave the editor.', nonce),
+        sideOf(edited, nonce),
         history(),
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) report(state.sliceDoc())
@@ -99,7 +105,7 @@ function mergeView(parent: HTMLElement, nonce: string, { theirs, mine, report }:
   return view
 }
 
-function sideOf(text: string, label: string, nonce: string): Extension {
+function sideOf({ name, text }: NamedText, nonce: string): Extension {
   return [
     EditorView.cspNonce.of(nonce),
     EditorState.lineSeparator.of(lineBreakOf(text)),
@@ -111,7 +117,7 @@ function sideOf(text: string, label: string, nonce: string): Extension {
     keymap.of([...historyKeymap, ...defaultKeymap]),
     diffTheme,
     foldButtons,
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': name }),
   ]
 }
 

@@ -3,6 +3,7 @@ import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, highlightSpecialChars, lineNumbers } from '@codemirror/view'
 import { useContext, useEffect, useRef } from 'react'
 import { NonceContext } from '../../app/session.ts'
+import { hiddenCharacters, signOf } from '../../ui/hidden-characters.ts'
 import { diffTheme } from './diff-theme.ts'
 import { foldButtons } from './fold-buttons.ts'
 import css from './text-diff.module.css'
@@ -38,16 +39,15 @@ export function TextDiff({ before, after, layout, label }: TextDiffProps) {
 /** Splits at \n only, so that \r stays part of the text and nothing is lost when the text is read back. */
 const exactLines = EditorState.lineSeparator.of('\n')
 
-/**
- * Characters that are invisible or turn the direction of a line would show a reviewer another text than the one that is
- * published. A line break of Windows is neither.
- */
-const hiddenCharacters = highlightSpecialChars({
-  render(code, description, placeholder) {
+/** The \r of a line break of Windows would show as a space. */
+const shownCharacters = highlightSpecialChars({
+  specialChars: hiddenCharacters,
+  addSpecialChars: /\r/u,
+  render(code, description) {
     const mark = document.createElement('span')
     if (code === 0x0d) return mark
     mark.className = 'cm-specialChar'
-    mark.textContent = placeholder
+    mark.textContent = signOf(String.fromCharCode(code))
     mark.title = description ?? ''
     return mark
   },
@@ -61,7 +61,7 @@ function fixedText(nonce: string): Extension[] {
     EditorState.readOnly.of(true),
     EditorView.editable.of(false),
     EditorView.lineWrapping,
-    hiddenCharacters,
+    shownCharacters,
     diffTheme,
     foldButtons,
   ]

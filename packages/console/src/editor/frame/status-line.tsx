@@ -84,7 +84,7 @@ function Arrival({ by, at }: { by: string | null; at: number }) {
   const seconds = Math.max(0, Math.round((now - at) / 1000))
   return (
     <span className={css['arrival']}>
-      {by ?? 'Someone else'}, {seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`} ago
+      {by ?? 'Another change'}, {seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`} ago
     </span>
   )
 }

@@ -1,3 +1,5 @@
+import { useState } from 'react'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Menu, MenuItem, type MenuProps } from '../../ui/menu.tsx'
 
 interface ExampleMenuProps {
@@ -6,20 +8,33 @@ interface ExampleMenuProps {
   blocked: string | false
   /** Null while the fields hold the example's values. */
   onRestore: (() => void) | null
-  onOpen: (part: 'name' | 'delete') => void
+  onSaveAs: () => void
+  onDelete: () => Promise<unknown>
 }
 
 /** What can be done with the chosen example. */
-export default function ExampleMenu({ trigger, name, blocked, onRestore, onOpen }: ExampleMenuProps) {
+export default function ExampleMenu({ trigger, name, blocked, onRestore, onSaveAs, onDelete }: ExampleMenuProps) {
+  const [asks, setAsks] = useState(false)
   return (
-    <Menu align="end" trigger={trigger}>
-      {onRestore && <MenuItem onSelect={onRestore}>Reset to saved values</MenuItem>}
-      <MenuItem blocked={blocked} onSelect={() => onOpen('name')}>
-        Save as another example
-      </MenuItem>
-      <MenuItem blocked={blocked} danger onSelect={() => onOpen('delete')}>
-        Delete {name}
-      </MenuItem>
-    </Menu>
+    <>
+      <Menu align="end" trigger={trigger}>
+        {onRestore && <MenuItem onSelect={onRestore}>Reset to saved values</MenuItem>}
+        <MenuItem blocked={blocked} onSelect={onSaveAs}>
+          Save as another example
+        </MenuItem>
+        <MenuItem blocked={blocked} danger onSelect={() => setAsks(true)}>
+          Delete {name}
+        </MenuItem>
+      </Menu>
+      <Confirm
+        title={`Delete the example ${name}?`}
+        text="Deletes the example for everyone in the project. Your fields keep its values."
+        action="Delete"
+        danger
+        open={asks}
+        onClose={() => setAsks(false)}
+        onConfirm={onDelete}
+      />
+    </>
   )
 }

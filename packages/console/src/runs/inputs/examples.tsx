@@ -1,22 +1,20 @@
-import type { Example } from '@stet/sdk'
-import { ApiError } from '@stet/sdk'
+import { ApiError, type Example } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, useEffect, useMemo, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { DeferredMenu } from '../../ui/deferred.tsx'
 import { selectClass, TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { counted } from '../../ui/time.tsx'
-import { exampleProblem } from './example-size.ts'
-import { draftsOf, type PromptInput, valuesOf } from './input-value.ts'
+import { exampleValues } from './example-values.ts'
+import { draftsOf, type Parsed, type PromptInput, valuesOf } from './input-value.ts'
 import css from './inputs.module.css'
 
 const loadMenu = () => import('./example-menu.tsx')
 const ExampleMenu = lazy(loadMenu)
-const DeleteExample = lazy(() => import('./delete-example.tsx'))
 
 interface ExamplesProps {
   projectId: number
@@ -26,10 +24,7 @@ interface ExamplesProps {
   /** The uuid of the example that the inputs come from. */
   filled: string | undefined
   fields: readonly PromptInput[]
-  /** What the fields hold now. */
-  parameters: Record<string, unknown>
-  /** The names of fields whose text has no value, for example half-written JSON. */
-  unread: readonly string[]
+  typed: Parsed
   /** Why examples cannot be written, for example "needs write". */
   blocked: string | false
   /** Fills the fields with the chosen example's values. */
@@ -41,12 +36,17 @@ interface ExamplesProps {
 
 /** Chooses among the named examples of a prompt, and saves, updates and deletes them. */
 export function Examples(props: ExamplesProps) {
-  const { projectId, documentUuid, chosen, filled, blocked, onFill, onChoose, onBelong } = props
+  const { projectId, documentUuid, chosen, filled, fields, typed } = props
+  const { blocked, onFill, onChoose, onBelong } = props
   const examples = useQuery(examplesQuery(projectId, documentUuid))
-  const [open, setOpen] = useState<'name' | 'delete' | null>(null)
+  const [isNaming, setNaming] = useState(false)
   const list = examples.data ?? []
   const current = list.find(({ uuid }) => uuid === chosen)
-  const { isChanged, values, problem } = useExampleValues(current, props)
+  const saved = useMemo(
+    () => (current ? valuesOf(fields, draftsOf(fields, current.parameters)).parameters : {}),
+    [fields, current],
+  )
+  const { isChanged, values, problem } = useMemo(() => exampleValues(current, saved, typed), [current, saved, typed])
   const change = useExampleChanges({ projectId, documentUuid, ...values, onBelong })
   // The address changes a moment after the inputs were given to another example. Only a new choice fills the fields.
   const noticed = useRef<string>(undefined)
@@ -60,13 +60,13 @@ export function Examples(props: ExamplesProps) {
   return (
     <div className={css['examples']} data-keeps-focus="select">
       <div className={css['row']}>
-        <ExampleChoice list={list} current={current} onChoose={onChoose} onBelong={onBelong} />
+        <ExampleChoice {...{ list, current, onChoose, onBelong }} />
         {isChanged ? (
           <Button blocked={blocked || problem} busy={change.isPending} onClick={update}>
             Update
           </Button>
         ) : (
-          <Button blocked={blocked} onClick={() => setOpen('name')}>
+          <Button blocked={blocked} onClick={() => setNaming(true)}>
             Save
           </Button>
         )}
@@ -85,7 +85,8 @@ export function Examples(props: ExamplesProps) {
                 name={current.name}
                 blocked={blocked}
                 onRestore={isChanged ? () => onFill(current) : null}
-                onOpen={setOpen}
+                onSaveAs={() => setNaming(true)}
+                onDelete={() => change.remove(current.uuid)}
               />
             )}
           </DeferredMenu>
@@ -96,55 +97,15 @@ export function Examples(props: ExamplesProps) {
       )}
       {isChanged && problem && <p className={css['remark']}>{problem}</p>}
       {change.error && <Failure error={change.error} what="The example was not updated" onRetry={update} />}
-      {open === 'name' && (
+      {isNaming && (
         <NameForm
           problem={problem}
-          onSave={(name) => change.create(name).then(() => setOpen(null))}
-          onCancel={() => setOpen(null)}
+          onSave={(name) => change.create(name).then(() => setNaming(false))}
+          onCancel={() => setNaming(false)}
         />
-      )}
-      {current && open === 'delete' && (
-        <Suspense>
-          <DeleteExample
-            name={current.name}
-            onClose={() => setOpen(null)}
-            onConfirm={() => change.remove(current.uuid)}
-          />
-        </Suspense>
       )}
     </div>
   )
-}
-
-/** What an example would hold if it was saved now. */
-function useExampleValues(
-  current: Example | undefined,
-  { fields, parameters, unread }: Pick<ExamplesProps, 'fields' | 'parameters' | 'unread'>,
-) {
-  const saved = useMemo(
-    () => (current ? valuesOf(fields, draftsOf(fields, current.parameters)).parameters : {}),
-    [fields, current],
-  )
-  return useMemo(() => {
-    // An input that this version of the prompt does not declare has no field. Its value stays in the example.
-    const kept = Object.entries(current?.parameters ?? {}).filter(
-      ([name]) => !Object.hasOwn(saved, name) || Object.hasOwn(parameters, name),
-    )
-    const values = { parameters: { ...Object.fromEntries(kept), ...parameters }, messages: current?.messages ?? [] }
-    const problem =
-      unread.length > 0 ? `Correct ${unread.join(', ')} first.` : exampleProblem(values.parameters, values.messages)
-    return {
-      isChanged: current !== undefined && (unread.length > 0 || isDifferent(parameters, saved)),
-      values,
-      problem,
-    }
-  }, [current, saved, parameters, unread])
-}
-
-function isDifferent(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
-  const names = Object.keys(one)
-  if (names.length !== Object.keys(other).length) return true
-  return names.some((name) => one[name] !== other[name] && JSON.stringify(one[name]) !== JSON.stringify(other[name]))
 }
 
 interface ExampleChoiceProps extends Pick<ExamplesProps, 'onChoose' | 'onBelong'> {
@@ -155,10 +116,10 @@ interface ExampleChoiceProps extends Pick<ExamplesProps, 'onChoose' | 'onBelong'
 function ExampleChoice({ list, current, onChoose, onBelong }: ExampleChoiceProps) {
   return (
     <select
-      className={css['choice'] ? `${selectClass} ${css['choice']}` : selectClass}
+      className={join(selectClass, css['choice'])}
       aria-label="Example"
       value={current?.uuid ?? ''}
-      onChange={(event) => (event.target.value ? onChoose(event.target.value) : onBelong(undefined))}
+      onChange={({ target }) => (target.value ? onChoose(target.value) : onBelong(undefined))}
     >
       <option value="">{list.length > 0 ? 'No example' : 'No examples yet'}</option>
       {list.map(({ uuid, name }) => (

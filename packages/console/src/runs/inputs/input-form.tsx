@@ -1,4 +1,4 @@
-import { type ChangeEvent, type ClipboardEvent, type ReactNode, type RefObject, useRef, useState } from 'react'
+import { type ChangeEvent, type ClipboardEvent, type ReactNode, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Field, SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import {
@@ -63,47 +63,21 @@ function InputField({ input, draft, problem, onChange }: InputFieldProps) {
     event.preventDefault()
     onChange({ ...longDraft(text), ...(draft.isJson && { isJson: true }) })
   }
+  const control = { ...texts, value: draft.text, placeholder, onChange: onText }
   const field = () => {
-    if (draft.file && kind !== 'image' && kind !== 'file') {
-      return (
-        <Field {...texts}>
-          {({ id }) => <ChosenFile draft={draft} id={id} isImage={false} onRemove={() => onChange(empty)} />}
-        </Field>
-      )
-    }
-    if (takesJson)
-      return (
-        <TextAreaField
-          {...texts}
-          mono
-          value={draft.text}
-          placeholder={placeholder}
-          onChange={onText}
-          onPaste={onPaste}
-        />
-      )
-    if (kind === 'boolean')
-      return (
-        <SelectField {...texts} value={draft.text} onChange={onText}>
-          <option value="">{placeholder ?? 'Not set'}</option>
-          <option value="true">true</option>
-          <option value="false">false</option>
-        </SelectField>
-      )
-    if (kind === 'number')
-      return (
-        <TextField {...texts} mono inputMode="decimal" value={draft.text} placeholder={placeholder} onChange={onText} />
-      )
-    if (kind === 'image' || kind === 'file') return <FileField {...{ input, draft, texts, onChange }} />
+    const takesFile = kind === 'image' || kind === 'file'
+    if (draft.file && !takesFile)
+      return <Field {...texts}>{({ id }) => <ChosenFile {...{ draft, id }} onRemove={() => onChange(empty)} />}</Field>
+    if (takesJson) return <TextAreaField {...control} mono onPaste={onPaste} />
+    if (takesFile) return <FileField {...{ input, draft, texts, onChange }} />
+    if (kind === 'number') return <TextField {...control} mono inputMode="decimal" />
+    if (kind === 'text') return <TextAreaField {...control} rows={1} onPaste={onPaste} />
     return (
-      <TextAreaField
-        {...texts}
-        rows={1}
-        value={draft.text}
-        placeholder={placeholder}
-        onChange={onText}
-        onPaste={onPaste}
-      />
+      <SelectField {...texts} value={draft.text} onChange={onText}>
+        <option value="">{placeholder ?? 'Not set'}</option>
+        <option value="true">true</option>
+        <option value="false">false</option>
+      </SelectField>
     )
   }
   return (
@@ -157,8 +131,7 @@ function FileField({ input, draft, texts, onChange }: FileFieldProps) {
         <div className={css['file']}>
           {draft.file ? (
             <ChosenFile
-              draft={draft}
-              id={control.id}
+              {...{ draft, id: control.id }}
               isImage={input.kind === 'image'}
               onRemove={() => onChange(empty)}
             />
@@ -178,45 +151,28 @@ function FileField({ input, draft, texts, onChange }: FileFieldProps) {
               <Button onClick={() => chooser.current?.click()}>Choose a file</Button>
             </>
           )}
-          <FileChooser chooser={chooser} input={input} onChange={choose} />
+          <input
+            ref={chooser}
+            type="file"
+            hidden
+            aria-label={`File for ${input.name}`}
+            accept={input.kind === 'image' ? 'image/*' : undefined}
+            onChange={choose}
+          />
         </div>
       )}
     </Field>
   )
 }
 
-function FileChooser({
-  chooser,
-  input,
-  onChange,
-}: {
-  chooser: RefObject<HTMLInputElement | null>
-  input: PromptInput
-  onChange: (event: ChangeEvent<HTMLInputElement>) => void
-}) {
-  return (
-    <input
-      ref={chooser}
-      type="file"
-      hidden
-      aria-label={`File for ${input.name}`}
-      accept={input.kind === 'image' ? 'image/*' : undefined}
-      onChange={onChange}
-    />
-  )
-}
-
-function ChosenFile({
-  draft,
-  id,
-  isImage,
-  onRemove,
-}: {
+interface ChosenFileProps {
   draft: InputDraft
   id: string
-  isImage: boolean
+  isImage?: boolean
   onRemove: () => void
-}) {
+}
+
+function ChosenFile({ draft, id, isImage, onRemove }: ChosenFileProps) {
   const { name = 'file', bytes = 0 } = draft.file ?? {}
   return (
     <div className={css['chosen']}>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { bytesOf, draftsOf, inputsOf, longestTyped, sizeText, valuesOf } from './input-value.ts'
+import { bytesOf, draftsOf, inputsOf, longestTyped, missingIn, sizeText, valuesOf } from './input-value.ts'
+import { renamedInput } from './use-renamed-input.ts'
 
 const declarations = { text: 'text', count: 'integer', flag: 'boolean', order: 'object', photo: 'image' }
 const inputs = inputsOf({
@@ -41,4 +42,27 @@ test('a long text is shown by its size only, and used complete', () => {
 test('sizes are those of the files', () => {
   expect(bytesOf('data:text/plain,abc')).toBe(3)
   expect([214, 34_000, 2_200_000].map(sizeText)).toEqual(['214 bytes', '33 KB', '2.1 MB'])
+})
+
+test('a required input without a value and without a default is missing', () => {
+  const required = inputsOf({
+    parameters: { a: { type: 'text', required: true }, b: { type: 'text', required: true }, c: { type: 'text' } },
+    config: { parameters: { a: { required: true }, b: { required: true, default: 'x' }, c: {} } },
+  })
+  const missing = (parameters: Record<string, unknown>) => Object.keys(missingIn(required, parameters))
+  expect(missing({})).toEqual(['a'])
+  expect(missing({ a: null })).toEqual(['a'])
+  expect(missing({ a: false })).toEqual([])
+})
+
+test('an input is renamed only if exactly one name has gone and one has come', () => {
+  expect(renamedInput(['topic', 'tone'], ['tone', 'subject'])).toEqual(['topic', 'subject'])
+  const others: [string[], string[]][] = [
+    [['a'], ['a']],
+    [['a'], []],
+    [[], ['b']],
+    [['a'], ['b', 'c']],
+    [['a', 'b'], ['c']],
+  ]
+  for (const [before, after] of others) expect(renamedInput(before, after)).toBe(null)
 })

@@ -74,9 +74,10 @@ function isClientTool(tool: unknown): boolean {
   return typeof tool === 'object' && tool !== null && !Array.isArray(tool) && !('handler' in tool)
 }
 
-interface Parsed {
+/** What the fields hold. */
+export interface Parsed {
   parameters: Record<string, unknown>
-  /** By the name of the input. */
+  /** Why a field's text has no value, for example half-written JSON. By the name of the input. */
   problems: Record<string, string>
 }
 
@@ -94,6 +95,17 @@ export function valuesOf(inputs: readonly PromptInput[], drafts: InputDrafts): P
     }
   }
   return { parameters, problems }
+}
+
+export const requiredInput = 'The prompt requires this input.'
+
+/** Problems of the required inputs without a value, by name. The server would refuse a run without them. */
+export function missingIn(inputs: readonly PromptInput[], parameters: Parsed['parameters']): Parsed['problems'] {
+  const missing = inputs.filter(
+    ({ name, isRequired, declared, fallback }) =>
+      isRequired && declared !== 'null' && (parameters[name] ?? fallback ?? null) === null,
+  )
+  return Object.fromEntries(missing.map(({ name }) => [name, requiredInput]))
 }
 
 /** @throws Error that says what is wrong with the text */

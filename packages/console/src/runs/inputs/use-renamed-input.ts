@@ -2,8 +2,8 @@ import type { Prompt } from '@stet/sdk'
 import { useEffect, useRef } from 'react'
 
 /**
- * Calls `rename` when an edit of the text replaces exactly one parameter by another. More differences are ambiguous, so
- * they rename nothing. A text that does not compile has no list of parameters and is skipped.
+ * Calls `rename` when an edit of the text replaces exactly one parameter by another. A text that does not compile has no
+ * list of parameters and is skipped.
  */
 export function useRenamedInput(
   { parameters, errors }: Pick<Prompt, 'parameters' | 'errors'>,
@@ -17,9 +17,15 @@ export function useRenamedInput(
     const names = Object.keys(parameters)
     before.current = { textId, names }
     if (last.textId !== textId) return
-    const [from, ...otherGone] = last.names.filter((name) => !names.includes(name))
-    const [to, ...otherNew] = names.filter((name) => !last.names.includes(name))
-    if (from === undefined || to === undefined || otherGone.length > 0 || otherNew.length > 0) return
-    rename(from, to)
+    const renamed = renamedInput(last.names, names)
+    if (renamed) rename(...renamed)
   }, [parameters, errors, textId, rename])
+}
+
+/** The old and the new name of the one parameter that has another name, if only one differs. */
+export function renamedInput(before: readonly string[], after: readonly string[]): [from: string, to: string] | null {
+  const [from, ...otherGone] = before.filter((name) => !after.includes(name))
+  const [to, ...otherNew] = after.filter((name) => !before.includes(name))
+  if (from === undefined || to === undefined || otherGone.length > 0 || otherNew.length > 0) return null
+  return [from, to]
 }

@@ -112,27 +112,20 @@ export class RunSession {
     this.#results.clear()
     this.#begin([], null)
     const round = this.#rounds[0]
-    await takeStream(this)
-    try {
+    await this.#occupy(async () => {
       const { versionUuid } = await request.ready()
       // The user may have stopped meanwhile.
-      if (this.#rounds[0] !== round || !this.isActive) return
+      if (this.#rounds[0] !== round || !this.isActive) return undefined
       const { projectId, path, parameters, messages } = request
-      await this.#follow(
-        stet.prompts.stream<'text'>(path, {
-          projectId,
-          versionUuid,
-          parameters,
-          ...(messages.length > 0 && { messages: [...messages] }),
-          resume,
-          ...this.#tools(),
-        }),
-      )
-    } catch (error) {
-      this.#fail(error)
-    } finally {
-      releaseStream()
-    }
+      return stet.prompts.stream<'text'>(path, {
+        projectId,
+        versionUuid,
+        parameters,
+        ...(messages.length > 0 && { messages: [...messages] }),
+        resume,
+        ...this.#tools(),
+      })
+    })
   }
 
   /** Continues the conversation with a message of the user. */
@@ -257,12 +250,13 @@ export class RunSession {
   }
 
   /** Waits for a free stream if others are open. What the run writes meanwhile arrives then. */
-  async #occupy(open: () => Stream): Promise<void> {
+  async #occupy(open: () => Stream | Promise<Stream | undefined>): Promise<void> {
     this.#stream = undefined
     if (!mayStream() && this.#view) this.#show(queueRun(this.#view))
     if (!(await takeStream(this))) return
     try {
-      await this.#follow(open())
+      const stream = await open()
+      if (stream) await this.#follow(stream)
     } catch (error) {
       this.#fail(error)
     } finally {

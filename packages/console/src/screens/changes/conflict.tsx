@@ -1,20 +1,20 @@
 import type { Version } from '@stet/sdk'
+import { mergeLines } from '@stet/template/merge'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { versionsQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
-import { MergeEditor } from '../../editor/diff/merge-editor.tsx'
+import { Conflict } from '../../editor/diff/conflict.tsx'
 import { TextDiff } from '../../editor/diff/text-diff.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Code } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Notice, Skeleton } from '../../ui/states.tsx'
+import { Skeleton } from '../../ui/states.tsx'
 import css from './page.module.css'
 import { findBase, promptIn } from './queries.ts'
 
 /** A prompt that both live and the draft changed. A hash is null where there is no such prompt. */
-export interface Conflict {
+export interface LiveConflict {
   path: string
   baseHash: string | null
   liveHash: string | null
@@ -24,11 +24,9 @@ export interface Conflict {
 interface ConflictProps {
   projectId: number
   versionUuid: string
-  conflict: Conflict
+  conflict: LiveConflict
   onClose: (isResolved: boolean) => void
 }
-
-const heads = { theirs: 'Live', mine: 'This draft, as it will be published' }
 
 /** Shows what live changed, and lets the user write the text that contains both changes. */
 export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: ConflictProps) {
@@ -43,7 +41,8 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
     gcTime: 0,
     queryFn: () => readTexts({ projectId, versionUuid, path, baseHash }, versions),
   })
-  const [merged, setMerged] = useState<string | null>(null)
+  const { live, draft, base, merged = null, isClean } = texts.data ?? {}
+  const [edited, setEdited] = useState<string | null>(null)
   const [work, setWork] = useState<'idle' | 'busy' | { error: unknown }>('idle')
   const resolve = (change: () => Promise<unknown>) => async () => {
     setWork('busy')
@@ -55,36 +54,24 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
       setWork({ error })
     }
   }
-  const { live, draft, base } = texts.data ?? {}
-  const expected = { baseHash: draft?.contentHash ?? '', liveHash: live?.contentHash ?? '' }
   const save = () => {
-    const content = merged ?? draft?.content
+    const hashes = { baseHash: draft?.contentHash ?? '', liveHash: live?.contentHash ?? '' }
+    const content = edited ?? merged
     const change =
-      content === undefined
-        ? { path, status: 'deleted' as const, liveHash: expected.liveHash }
-        : { path, status: 'modified' as const, content, ...expected }
+      content === null
+        ? { path, status: 'deleted' as const, liveHash: hashes.liveHash }
+        : { path, status: 'modified' as const, content, ...hashes }
     return stet.versions.push(versionUuid, [change], { projectId })
   }
   const takeLive = () => stet.versions.revert(versionUuid, { projectId, paths: [path] })
   return (
     <Dialog
       title={<code>{path}</code>}
-      text="Live and this draft changed the same prompt. The text on the right is what will be published."
       wide
-      isFirm={merged !== null}
+      isFirm={edited !== null}
       open
       onClose={() => onClose(false)}
-      actions={
-        <>
-          <Button onClick={() => onClose(false)}>Back</Button>
-          <Button busy={work === 'busy'} onClick={resolve(takeLive)}>
-            Use the live text
-          </Button>
-          <Button look="primary" busy={work === 'busy'} blocked={!texts.data && 'loading'} onClick={resolve(save)}>
-            {!draft ? 'Keep it deleted' : live ? 'Use the text on the right' : 'Keep the draft’s text'}
-          </Button>
-        </>
-      }
+      actions={<Button onClick={() => onClose(false)}>Back</Button>}
     >
       {texts.error && <Failure error={texts.error} what="The texts could not be loaded" onRetry={texts.refetch} />}
       {texts.isPending && <Skeleton lines={6} />}
@@ -94,25 +81,30 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
           <TextDiff before={base} after={live.content} layout="unified" label={`${path}, changed in live`} />
         </details>
       )}
-      {texts.data && !live && <OneText notice="Live has deleted the prompt. The draft’s text:" text={draft?.content} />}
-      {texts.data && !draft && <OneText notice="This draft deletes the prompt. The live text:" text={live?.content} />}
-      {live && draft && (
-        <div className={css['merge']}>
-          <MergeEditor theirs={live.content} mine={draft.content} heads={heads} onChange={setMerged} />
-        </div>
+      {texts.data && (
+        <Conflict
+          what={
+            !live
+              ? 'Live has deleted the prompt. The draft’s text:'
+              : !draft
+                ? 'This draft deletes the prompt. The live text:'
+                : `Live and this draft changed ${isClean ? 'different' : 'the same'} lines. The text on the right is what will be published.`
+          }
+          className={css['merge']}
+          stored={{
+            ...{ name: 'Live', text: live?.content ?? null },
+            ...{ choice: 'Use the live text', onChoose: resolve(takeLive) },
+          }}
+          edited={{
+            ...{ name: 'In this draft', text: merged, onChoose: resolve(save) },
+            choice: !draft ? 'Keep it deleted' : live ? 'Use the text on the right' : 'Keep the draft’s text',
+          }}
+          busy={work === 'busy'}
+          onChange={setEdited}
+        />
       )}
       {typeof work === 'object' && <Failure error={work.error} what="The text was not saved" />}
     </Dialog>
-  )
-}
-
-/** The remaining text if live or the draft has deleted the prompt. */
-function OneText({ notice, text }: { notice: string; text: string | undefined }) {
-  return (
-    <>
-      <Notice tone="amber">{notice}</Notice>
-      {text !== undefined && <Code text={text} label="text" />}
-    </>
   )
 }
 
@@ -131,5 +123,7 @@ async function readTexts(address: TextAddress, versions: readonly Version[]) {
     promptIn(projectId, versionUuid, path),
     findBase(published, address),
   ])
-  return { live, draft, base }
+  // What live changed in other lines is in the text already.
+  const both = live && draft && mergeLines({ base: base ?? undefined, mine: draft.content, theirs: live.content })
+  return { live, draft, base, merged: both?.text ?? draft?.content ?? null, isClean: both?.regions.length === 0 }
 }

@@ -12,7 +12,7 @@ import { TextAreaField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/states.tsx'
 import { say } from '../../ui/toast.tsx'
 import { Broken, type BrokenPrompt, PublishChecks } from './checks.tsx'
-import { type Conflict, ConflictDialog } from './conflict.tsx'
+import { ConflictDialog, type LiveConflict } from './conflict.tsx'
 import css from './page.module.css'
 
 interface PublishProps {
@@ -29,13 +29,13 @@ const forceWord = 'overwrite'
 export function PublishDialog({ projectId, draft, changes, open, onClose }: PublishProps) {
   // Only these are sent: a colleague may have changed the name or the notes of the draft meanwhile.
   const [typed, setTyped] = useState<{ title?: string; description?: string }>({})
-  const [resolving, setResolving] = useState<Conflict | null>(null)
+  const [resolving, setResolving] = useState<LiveConflict | null>(null)
   const publish = usePublish(projectId, draft.uuid, onClose)
   const close = () => {
     publish.reset()
     onClose()
   }
-  const conflicts = detailsOf<Conflict>(publish.error, 'live-changed', 'conflicts')
+  const conflicts = detailsOf<LiveConflict>(publish.error, 'live-changed', 'conflicts')
   const broken = brokenOf(publish.error)
   return (
     <>
@@ -121,8 +121,8 @@ function usePublish(projectId: number, versionUuid: string, onPublished: () => v
 }
 
 interface ConflictsProps {
-  conflicts: readonly Conflict[]
-  onResolve: (conflict: Conflict) => void
+  conflicts: readonly LiveConflict[]
+  onResolve: (conflict: LiveConflict) => void
   onForce: () => void
   isBusy: boolean
 }

@@ -1,6 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { setPreferences } from '../../app/preferences.ts'
 import { useBlocked, useSession } from '../../app/session.ts'
@@ -28,14 +27,12 @@ export function FirstRun({ projectId }: { projectId: number | null }) {
 }
 
 function Begin({ projectId }: { projectId: number | null }) {
-  const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
   const needsWrite = useBlocked('write')
   const { author } = useSession().apiKey
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const begin = async () => {
-    setState('busy')
-    try {
+  const begin = useMutation({
+    mutationFn: async () => {
       const written = await writeFirstPrompt(projectId)
       const project = String(written.projectId)
       setPreferences({
@@ -49,10 +46,8 @@ function Begin({ projectId }: { projectId: number | null }) {
         search: { tab: 'run', example: written.exampleUuid },
       })
       await queryClient.invalidateQueries()
-    } catch (error) {
-      setState({ error })
-    }
-  }
+    },
+  })
   return (
     <section className={css['begin']}>
       <p className={css['lead']}>
@@ -62,9 +57,9 @@ function Begin({ projectId }: { projectId: number | null }) {
         <figcaption className={css['proofName']}>{firstPrompt.path}</figcaption>
         <pre className={css['proofText']}>{firstPrompt.text}</pre>
       </figure>
-      {typeof state === 'object' && <Failure error={state.error} what="The prompt could not be written" />}
+      {begin.isError && <Failure error={begin.error} what="The prompt could not be written" />}
       <div className={css['actions']}>
-        <Button look="primary" busy={state === 'busy'} blocked={needsWrite} onClick={begin}>
+        <Button look="primary" busy={begin.isPending} blocked={needsWrite} onClick={() => begin.mutate()}>
           Begin
         </Button>
         <span className={css['quiet']}>

@@ -1,12 +1,13 @@
-import type { TreeItem } from '@stet/sdk'
-import type { UseQueryResult } from '@tanstack/react-query'
-import { useState } from 'react'
+import type { ApiError, TreeItem } from '@stet/sdk'
+import { type UseQueryResult, useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Failure } from '../../app/failure.tsx'
 import { noticeSignedOut } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/copy.tsx'
 import { Key } from '../../ui/mark.tsx'
 import { Empty } from '../../ui/states.tsx'
+import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
 import css from './open.module.css'
 import type { PaneLayout } from './panes/layout.ts'
@@ -44,7 +45,7 @@ export function FirstPrompt({ edits }: { edits: PromptEdits }) {
   return (
     <div className={css['nothing']}>
       <Empty line="There are no prompts here yet.">
-        <Button look="primary" blocked={edits.blocked} onClick={() => edits.ask({ kind: 'new', folder: '' })}>
+        <Button look="primary" blocked={edits.blocked} onClick={() => edits.ask({ kind: 'new', path: '' })}>
           New prompt
         </Button>
         <p className={css['keys']}>Or push the prompts of a folder:</p>
@@ -54,27 +55,50 @@ export function FirstPrompt({ edits }: { edits: PromptEdits }) {
   )
 }
 
+interface MissingPromptProps {
+  path: string
+  place: EditPlace
+  edits: PromptEdits
+  error: ApiError
+}
+
+/** At an address without a prompt. */
+export function MissingPrompt({ path, place, edits, error }: MissingPromptProps) {
+  const { suggestions } = Object(error.details)
+  const similar: readonly string[] = Array.isArray(suggestions) ? suggestions : []
+  const params = { project: String(place.projectId), version: place.versionUuid }
+  return (
+    <div className={css['nothing']} role="alert">
+      <Empty line="There is no prompt at this address.">
+        <Button look="primary" blocked={edits.blocked} onClick={() => edits.ask({ kind: 'new', path })}>
+          Create it
+        </Button>
+        {similar.length > 0 && <p>Or open one with a similar path:</p>}
+        {similar.map((one) => (
+          <Link
+            key={one}
+            to="/p/$project/v/$version/prompts/$"
+            params={{ ...params, _splat: one }}
+            className={css['suggestion']}
+          >
+            {one}
+          </Link>
+        ))}
+      </Empty>
+    </div>
+  )
+}
+
+/** Without a prompt there is nothing to run, whatever tab the address names. Narrow screens need a way back to the list. */
+export function textAlone(panes: PaneLayout): PaneLayout {
+  const chosen = panes.chosen === 'tree' ? 'tree' : 'text'
+  return { ...panes, tabs: ['tree', 'text'], chosen, isShown: (name) => name === chosen || !panes.isTab(name) }
+}
+
 /** In the place of a prompt that the draft deletes. */
 export function DeletedPrompt({ path, panes, edits }: { path: string; panes: PaneLayout; edits: PromptEdits }) {
-  const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
-  const restore = async () => {
-    setState('busy')
-    try {
-      await edits.revert(path)
-      setState('idle')
-    } catch (error) {
-      noticeSignedOut(error)
-      setState({ error })
-    }
-  }
-  // There is nothing to run here, whatever tab the address names. Narrow screens need a way back to the list.
-  const chosen = panes.chosen === 'tree' ? 'tree' : 'text'
-  const alone: PaneLayout = {
-    ...panes,
-    tabs: ['tree', 'text'],
-    chosen,
-    isShown: (name) => name === chosen || !panes.isTab(name),
-  }
+  const restore = useMutation({ mutationFn: () => edits.revert(path), onError: noticeSignedOut })
+  const alone = textAlone(panes)
   return (
     <>
       {panes.layout === 'narrow' && <PaneTabs panes={alone} />}
@@ -91,10 +115,10 @@ export function DeletedPrompt({ path, panes, edits }: { path: string; panes: Pan
             }
           >
             <p>Live keeps it until the draft is published.</p>
-            <Button blocked={edits.blocked} busy={state === 'busy'} onClick={restore}>
+            <Button blocked={edits.blocked} busy={restore.isPending} onClick={() => restore.mutate()}>
               Restore
             </Button>
-            {typeof state === 'object' && <Failure error={state.error} what="The prompt was not restored" />}
+            {restore.isError && <Failure error={restore.error} what="The prompt was not restored" />}
           </Empty>
         </div>
       </Pane>

@@ -1,10 +1,10 @@
 import { ApiError, type TreeItem } from '@stet/sdk'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { Fragment, lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { useShortcuts } from '../../app/shortcuts.ts'
 import { foundIn } from '../../editor/frame/use-issues.ts'
-import { type Opened, useOpenPrompt } from '../../editor/open-prompt.ts'
+import { type Opened, type OpenPrompt, useOpenPrompt } from '../../editor/open-prompt.ts'
 import { ParametersPane } from '../../editor/panes/parameters-pane.tsx'
 import { PreviewPane } from '../../editor/panes/preview-pane.tsx'
 import { ReferencesPane } from '../../editor/panes/references-pane.tsx'
@@ -14,6 +14,7 @@ import { PromptTitle, RunPane } from '../../runs/run-pane.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
+import { MissingPrompt, textAlone } from './no-prompt.tsx'
 import css from './open.module.css'
 import type { PaneLayout } from './panes/layout.ts'
 import { Pane, PaneTabs } from './panes/panes.tsx'
@@ -32,15 +33,17 @@ interface OpenPanesProps {
 }
 
 /** The open prompt: its head, its text, and the panels beside it. */
-export default function OpenPanes({ place, path, item, example, panes, edits }: OpenPanesProps) {
+export default function OpenPanes({ place, path, item, example, panes: all, edits }: OpenPanesProps) {
   const { projectId, versionUuid } = place
   const open = useOpenPrompt({ projectId, versionUuid, path })
+  const panes = open.phase === 'failed' && all.layout === 'narrow' ? textAlone(all) : all
   const { wanted, onReached, goTo } = useWantedPlace(panes)
   const hasEditor = useHasBeen(panes.isShown('text'))
   const { line } = useSearch({ strict: false })
+  const shown = useShownPrompt(open, path)
   return (
     <>
-      <PromptTitle projectId={projectId} documentUuid={item?.documentUuid ?? ''} path={path} />
+      <PromptTitle sessionKey={`${projectId}/${item?.documentUuid}`} path={path} />
       <header className={css['head']} hidden={panes.chosen === 'tree'}>
         <PromptHead {...{ path, place, item, edits }} />
       </header>
@@ -48,11 +51,12 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
       {open.phase === 'open' && !hasEditor && <ErrorKeys open={open} goTo={goTo} />}
       <Pane name="text" panes={panes}>
         {open.phase === 'loading' && <Skeleton lines={6} />}
-        {open.phase === 'failed' && (
-          <Failure error={open.error} what="The prompt could not be opened" onRetry={open.retry}>
-            <Suggestions error={open.error} place={place} />
-          </Failure>
-        )}
+        {open.phase === 'failed' &&
+          (open.error instanceof ApiError && open.error.reason === 'unknown-document' ? (
+            <MissingPrompt {...{ path, place, edits }} error={open.error} />
+          ) : (
+            <Failure error={open.error} what="The prompt could not be opened" onRetry={open.retry} />
+          ))}
         {open.phase === 'open' && (
           <Suspense fallback={<Skeleton lines={6} />}>
             <PromptEditor key={open.buffer.id} {...{ open, wanted, onReached, goTo, line }} />
@@ -60,7 +64,9 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
         )}
       </Pane>
       <Pane name="run" panes={panes}>
-        {open.phase === 'open' && <OpenRun {...{ projectId, versionUuid, path, example, open, goTo }} />}
+        {shown && (
+          <OpenRun {...{ projectId, versionUuid, path, example, goTo, ...shown }} isLoading={open.phase !== 'open'} />
+        )}
       </Pane>
       <Pane name="parameters" panes={panes}>
         {open.phase === 'open' && panes.isShown('parameters') && <ParametersPane open={open} goTo={goTo} />}
@@ -78,33 +84,20 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
   )
 }
 
-/** Prompts with similar paths. */
-function Suggestions({ error, place: { projectId, versionUuid } }: { error: unknown; place: EditPlace }) {
-  const { suggestions }: { suggestions?: unknown } = error instanceof ApiError ? Object(error.details) : {}
-  if (!Array.isArray(suggestions)) return null
-  const params = { project: String(projectId), version: versionUuid }
-  return suggestions.map((path) => (
-    <Fragment key={path}>
-      {' '}
-      <Link to="/p/$project/v/$version/prompts/$" params={{ ...params, _splat: path }} className={css['suggestion']}>
-        {path}
-      </Link>
-    </Fragment>
-  ))
-}
-
 interface OpenRunProps {
   projectId: number
   versionUuid: string
   path: string
   example: string | undefined
-  open: Opened
+  buffer: Opened['buffer']
+  document: Opened['document']
+  isLoading: boolean
   goTo: RefObject<GoTo>
 }
 
 /** The run pane, with callbacks that stay the same while the text changes. */
-function OpenRun({ projectId, versionUuid, path, example, open, goTo }: OpenRunProps) {
-  const { buffer, document } = open
+function OpenRun({ buffer, goTo, ...props }: OpenRunProps) {
+  const { projectId, versionUuid, path } = props
   const navigate = useNavigate()
   const ready = useCallback(() => buffer.save(), [buffer])
   const onExample = useCallback(
@@ -131,12 +124,11 @@ function OpenRun({ projectId, versionUuid, path, example, open, goTo }: OpenRunP
     },
     [navigate, projectId, versionUuid, path],
   )
-  const textId = buffer.id
-  return <RunPane {...{ projectId, versionUuid, path, textId, example, document, ready, onExample, onLine }} />
+  return <RunPane {...props} {...{ ready, onExample, onLine }} textId={buffer.id} />
 }
 
 /** The editor's shortcuts for errors, until the editor is loaded. */
-function ErrorKeys({ open: { document }, goTo }: Pick<OpenRunProps, 'open' | 'goTo'>) {
+function ErrorKeys({ open: { document }, goTo }: { open: Opened; goTo: RefObject<GoTo> }) {
   const errors = foundIn(document).filter(({ path = document.path }) => path === document.path)
   const go = (at: 0 | -1) => () => {
     const error = errors.at(at)
@@ -147,6 +139,18 @@ function ErrorKeys({ open: { document }, goTo }: Pick<OpenRunProps, 'open' | 'go
     { keys: 'shift+F8', label: 'Previous error', group: 'Editor', run: go(-1) },
   ])
   return null
+}
+
+/**
+ * What the run pane shows runs of. While another version of the prompt loads, for example after it was published, the
+ * pane stays with its inputs and its answer.
+ */
+function useShownPrompt(open: OpenPrompt, path: string): Pick<Opened, 'buffer' | 'document'> | null {
+  const [shown, setShown] = useState<Pick<Opened, 'buffer' | 'document'> | null>(null)
+  if (open.phase !== 'open') return open.phase === 'loading' && shown?.document.path === path ? shown : null
+  const { buffer, document } = open
+  if (shown?.document !== document || shown.buffer !== buffer) setShown({ buffer, document })
+  return open
 }
 
 /** Stays true after `isNow` was true once. */

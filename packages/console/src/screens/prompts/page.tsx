@@ -64,7 +64,7 @@ export function PromptsPage() {
       </Panes>
       {edits.dialog && (
         <Suspense>
-          <Dialogs edits={edits} dialog={edits.dialog} />
+          <Dialogs edits={edits} dialog={edits.dialog} items={tree.data ?? []} />
         </Suspense>
       )}
     </div>

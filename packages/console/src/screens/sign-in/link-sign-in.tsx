@@ -1,7 +1,7 @@
 import type { Session, SignInPreview } from '@stet/contract/vocabulary'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { CopyRequestId, Failure, factsOf } from '../../app/failure.tsx'
+import { DetailsOf, Failure } from '../../app/failure.tsx'
 import { CookieNotice, SignInForm } from '../../app/frame/dialogs/sign-in-form.tsx'
 import { preferences } from '../../app/preferences.ts'
 import { roleOf } from '../../app/roles.ts'
@@ -98,10 +98,7 @@ function UsedUp({ error, onSignedIn }: { error: ConsoleError; onSignedIn: () => 
       </h1>
       <p>It was used before, or its time is over. This command prints a new one:</p>
       <Code text="stet console" label="command" />
-      <p className={css['facts']}>
-        <code>{factsOf(error).errorCode}</code>
-        <CopyRequestId error={error} />
-      </p>
+      <DetailsOf error={error} />
       <section className={css['other']}>
         <h2 className={css['otherTitle']}>Or sign in with an API key</h2>
         <SignInForm onSignedIn={onSignedIn} />

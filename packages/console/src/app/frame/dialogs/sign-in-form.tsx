@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { Button } from '../../../ui/button.tsx'
 import { TextField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/states.tsx'
-import { CopyRequestId, factsOf, messageOf } from '../../failure.tsx'
+import { DetailsOf, messageOf } from '../../failure.tsx'
 import { CookieRefused, signIn } from '../../session.ts'
 import css from './dialogs.module.css'
 
@@ -43,24 +43,14 @@ export function SignInForm({ onSignedIn, takesFocus = true }: SignInFormProps) {
         autoFocus={takesFocus}
         placeholder="stet_…"
         value={apiKey}
-        problem={error !== null && !(error instanceof CookieRefused) && <Problem error={error} />}
+        problem={error !== null && !(error instanceof CookieRefused) && messageOf(error)}
         onChange={(event) => setApiKey(event.target.value)}
       />
-      <CopyRequestId error={error} />
+      <DetailsOf error={error} />
       <Button type="submit" look="primary" busy={state === 'busy'}>
         Sign in
       </Button>
     </form>
-  )
-}
-
-function Problem({ error }: { error: unknown }) {
-  const { errorCode } = factsOf(error)
-  return (
-    <>
-      {messageOf(error)}
-      {errorCode && <code> {errorCode}</code>}
-    </>
   )
 }
 

@@ -9,11 +9,13 @@ import { base, stet } from '../../session.ts'
 import { DemoLine } from './demo-line.tsx'
 import css from './guide.module.css'
 import { PublishStep } from './publish-step.tsx'
+import { hasRun, isCalled } from './steps.ts'
 
 /** How often the steps are looked at, in milliseconds. */
 const interval = 3000
+const none: readonly { via: string; status: string }[] = []
 
-/** The three steps after the first prompt was written. It ticks off what happened, and never returns after that. */
+/** The three steps after the first prompt was written. Once all are done, it never returns. */
 export default function GuideStrip({ guide }: { guide: Guide }) {
   const { steps, wantsRun } = useSteps(guide)
   const current = steps.find(({ isDone }) => !isDone)
@@ -23,9 +25,9 @@ export default function GuideStrip({ guide }: { guide: Guide }) {
   return (
     <section ref={strip} className={css['guide']} aria-label="First steps">
       <ol className={css['steps']}>
-        {steps.map(({ text, isDone }) => (
+        {steps.map(({ text, isDone }, at) => (
           <li key={text} className={css['step']} data-done={isDone || undefined}>
-            <span className={css['tick']}>{isDone && <Icon name="check" size={14} />}</span>
+            <span className={css['number']}>{isDone ? <Icon name="check" size={14} /> : at + 1}</span>
             {text}
             {isDone && <Hidden>(done)</Hidden>}
           </li>
@@ -81,19 +83,19 @@ function useRunFocus(strip: { current: HTMLElement | null }, isWanted: boolean):
 
 function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
   const { project: projectId, path } = guide
-  const runs = useQuery({
+  const { data: runs = none, isSuccess } = useQuery({
     queryKey: ['project', projectId, 'guide', path],
     queryFn: ({ signal }) => stet.conversations.list({ projectId, path, limit: 20, signal }).then(({ items }) => items),
-    refetchInterval: ({ state: { data } }) => !guide.isCalled && !isCalled(data) && interval,
+    refetchInterval: ({ state: { data } }) => !guide.isCalled && !isCalled(data ?? none) && interval,
   })
   const projects = useQuery(projectsQuery)
-  const isCalledNow = isCalled(runs.data)
+  const isCalledNow = isCalled(runs)
   useEffect(() => {
     // Later runs of the console push the program's run off the list.
     if (isCalledNow && !guide.isCalled) setPreferences({ guide: { ...guide, isCalled: true } })
   }, [guide, isCalledNow])
   const steps = [
-    { text: 'Run it', isDone: runs.data?.some(worked) === true, next: <p>Press ⏎. Run has the focus.</p> },
+    { text: 'Run it', isDone: hasRun(runs), next: <p className={css['run']}>Press ⏎. Run has the focus.</p> },
     {
       text: 'Publish it',
       isDone: Boolean(projects.data?.find(({ id }) => id === projectId)?.liveVersionUuid),
@@ -105,21 +107,7 @@ function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
       next: <Code label="curl command" text={curlLine(projectId, path)} />,
     },
   ]
-  return { steps, wantsRun: runs.data?.length === 0 }
-}
-
-interface KnownRun {
-  via: string
-  status: string
-}
-
-/** A call may fail until it is over. A run of this page ticks its step off at once. */
-function worked({ via, status }: KnownRun): boolean {
-  return via === 'api' ? status === 'completed' : status !== 'error'
-}
-
-function isCalled(runs: readonly KnownRun[] | undefined): boolean {
-  return runs?.some((run) => run.via === 'api' && worked(run)) === true
+  return { steps, wantsRun: isSuccess && runs.length === 0 }
 }
 
 /** The key is left out: the page does not know it. */

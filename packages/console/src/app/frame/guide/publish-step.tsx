@@ -1,6 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
 import { Button } from '../../../ui/button.tsx'
 import { messageOf } from '../../failure.tsx'
 import type { Guide } from '../../preferences.ts'
@@ -15,10 +14,8 @@ export function PublishStep({ guide }: { guide: Guide }) {
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const { example } = useSearch({ strict: false })
-  const [state, setState] = useState<'idle' | 'busy' | { problem: string }>('idle')
-  const publish = async () => {
-    setState('busy')
-    try {
+  const publish = useMutation({
+    mutationFn: async () => {
       await saveAll()
       await stet.versions.publish(version, { projectId, title: 'First version' })
       await queryClient.invalidateQueries()
@@ -27,15 +24,13 @@ export function PublishStep({ guide }: { guide: Guide }) {
         params: { project: String(projectId), version: 'live', _splat: path },
         search: { tab: 'run', ...(example && { example }) },
       })
-    } catch (error) {
-      setState({ problem: messageOf(error) })
-    }
-  }
+    },
+  })
   return (
     <div className={css['publish']}>
       <p>Programs get what is live. Until then only this console sees the draft.</p>
-      {typeof state === 'object' && <p role="alert">{state.problem}</p>}
-      <Button look="primary" busy={state === 'busy'} blocked={needsPublish} onClick={publish}>
+      {publish.isError && <p role="alert">{messageOf(publish.error)}</p>}
+      <Button look="primary" busy={publish.isPending} blocked={needsPublish} onClick={() => publish.mutate()}>
         Publish
       </Button>
     </div>

@@ -1,38 +1,26 @@
-import { ApiError } from '@stet/sdk'
-import { type FormEvent, useId, useState } from 'react'
+import { ApiError, type TreeItem } from '@stet/sdk'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
 import { messageOf } from '../../../app/failure.tsx'
 import { noticeSignedOut } from '../../../app/session.ts'
-import { Button } from '../../../ui/button.tsx'
-import { Confirm, Dialog } from '../../../ui/dialog.tsx'
-import { TextField } from '../../../ui/field.tsx'
-import { typedPath } from './prompt-edits.ts'
+import { Confirm, FormDialog } from '../../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../../ui/field.tsx'
+import { promptPath } from './prompt-path.ts'
+import { skeletons } from './skeletons.ts'
 import type { EditDialog, PromptEdits } from './use-prompt-edits.ts'
 
+interface DialogsProps {
+  edits: PromptEdits
+  dialog: EditDialog
+  /** The prompts of the version. */
+  items: readonly TreeItem[]
+}
+
 /** The questions before a change of a whole prompt. They are loaded when the first one is asked. */
-export default function Dialogs({ edits, dialog }: { edits: PromptEdits; dialog: EditDialog }) {
+export default function Dialogs({ edits, dialog, items }: DialogsProps) {
   const close = () => edits.ask(null)
-  if (dialog.kind === 'new')
-    return (
-      <PathDialog
-        title="New prompt"
-        action="Create"
-        path={dialog.folder}
-        onSubmit={(path) => edits.create(path)}
-        onClose={close}
-      />
-    )
+  if (dialog.kind !== 'revert') return <PathDialog {...{ edits, dialog, items }} onClose={close} />
   const { path, change } = dialog.item
-  if (dialog.kind === 'rename')
-    return (
-      <PathDialog
-        title={`Rename ${path}`}
-        action="Rename"
-        path={dialog.to}
-        unchanged={path}
-        onSubmit={(to) => edits.rename(path, to)}
-        onClose={close}
-      />
-    )
   return (
     <Confirm
       open
@@ -50,68 +38,64 @@ export default function Dialogs({ edits, dialog }: { edits: PromptEdits; dialog:
   )
 }
 
-interface PathDialogProps {
-  title: string
-  action: string
-  path: string
-  /** The current path. Submitting it unchanged is blocked. */
-  unchanged?: string
-  onSubmit: (path: string) => Promise<void>
+interface PathDialogProps extends DialogsProps {
+  dialog: Exclude<EditDialog, { kind: 'revert' }>
   onClose: () => void
 }
 
-function PathDialog({ title, action, path, unchanged, onSubmit, onClose }: PathDialogProps) {
-  const form = useId()
-  const [typed, setTyped] = useState(path)
-  const [state, setState] = useState<'idle' | 'busy' | { problem: string }>('idle')
-  const wanted = typedPath(typed)
-  const isReady = wanted !== '' && wanted !== unchanged && !typed.endsWith('/')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (!isReady || state === 'busy') return
-    setState('busy')
-    try {
-      await onSubmit(wanted)
-      onClose()
-    } catch (error) {
-      noticeSignedOut(error)
-      setState({ problem: problemOf(error, wanted) })
-    }
-  }
+/** Asks for the path of a new prompt and the text that it starts with, or for another path of a prompt. */
+function PathDialog({ edits, dialog, items, onClose }: PathDialogProps) {
+  const before = dialog.kind === 'rename' ? dialog.item.path : undefined
+  const [typed, setTyped] = useState(dialog.path)
+  const [skeleton, setSkeleton] = useState<(typeof skeletons)[number]>(skeletons[0])
+  const path = promptPath(typed, new Set(items.flatMap((item) => item.path.split('/'))))
+  const send = useMutation({
+    mutationFn: () => (before === undefined ? edits.create(path, skeleton.text) : edits.rename(before, path)),
+    onSuccess: onClose,
+    onError: noticeSignedOut,
+  })
+  const isReady = path !== '' && path !== before && !typed.endsWith('/')
   return (
-    <Dialog
-      title={title}
-      open
+    <FormDialog
+      title={before === undefined ? 'New prompt' : `Rename ${before}`}
+      submit={before === undefined ? 'Create' : 'Rename'}
+      busy={send.isPending}
+      missing={!isReady && (before === undefined ? 'type a path' : 'type another path')}
+      onSubmit={() => send.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            form={form}
-            look="primary"
-            busy={state === 'busy'}
-            blocked={!isReady && (unchanged ? 'type another path' : 'type a path')}
-          >
-            {action}
-          </Button>
-        </>
-      }
     >
-      <form id={form} onSubmit={submit}>
-        <TextField
-          label="Path"
-          mono
-          value={typed}
-          hint="Slashes make folders, for example support/reply"
-          problem={typeof state === 'object' && state.problem}
-          onChange={({ target }) => {
-            setTyped(target.value)
-            setState('idle')
-          }}
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label="Path"
+        mono
+        value={typed}
+        hint={
+          path === typed || !isReady ? (
+            'Slashes make folders, for example support/reply'
+          ) : (
+            <>
+              Becomes <code>{path}</code>
+            </>
+          )
+        }
+        problem={send.isError && problemOf(send.error, path)}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          send.reset()
+        }}
+      />
+      {before === undefined && (
+        <SelectField
+          label="Start from"
+          hint={skeleton.hint}
+          value={skeleton.name}
+          onChange={({ target }) => setSkeleton(skeletons.find(({ name }) => name === target.value) ?? skeletons[0])}
+        >
+          {skeletons.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </SelectField>
+      )}
+    </FormDialog>
   )
 }
 

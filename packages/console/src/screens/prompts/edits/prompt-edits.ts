@@ -24,9 +24,13 @@ export interface Edited {
  *
  * @throws ConflictError if the path has a prompt, BadRequestError if the path is not valid
  */
-export function createPrompt(place: EditPlace, path: string, content: string): Promise<Edited> {
+export async function createPrompt(place: EditPlace, path: string, content: string): Promise<Edited> {
   const changes: Change[] = [{ path, status: 'added', content, baseHash: '' }]
-  return edited(place, (versionUuid) => push(place, versionUuid, changes), changes)
+  const done = await edited(place, (versionUuid) => push(place, versionUuid, changes), changes)
+  // Its address may be open, with the error that there is no such prompt.
+  const created = { ...place, versionUuid: done.versionUuid, path }
+  if (openBuffers.get(created).error) openBuffers.retry(created)
+  return done
 }
 
 /**
@@ -125,12 +129,4 @@ async function edited(
 
 function push({ projectId }: EditPlace, versionUuid: string, changes: readonly Change[]): Promise<unknown> {
   return stet.versions.push(versionUuid, changes, { projectId })
-}
-
-/** What the user types as a path, without the slashes and spaces at its ends. */
-export function typedPath(typed: string): string {
-  return typed
-    .trim()
-    .replace(/^\/+|\/+$/g, '')
-    .normalize('NFC')
 }

@@ -17,7 +17,7 @@ export default function PromptMenu({ trigger, item, edits }: PromptMenuProps) {
       <MenuItem
         note={keyText('F2')}
         blocked={blocked}
-        onSelect={() => edits.ask({ kind: 'rename', item, to: item.path })}
+        onSelect={() => edits.ask({ kind: 'rename', item, path: item.path })}
       >
         Rename
       </MenuItem>

@@ -8,8 +8,8 @@ import { createPrompt, deletePrompt, type Edited, type EditPlace, renamePrompt, 
 
 /** A change that the user is asked about first. */
 export type EditDialog =
-  | { kind: 'new'; folder: string }
-  | { kind: 'rename'; item: TreeItem; to: string }
+  | { kind: 'new'; path: string }
+  | { kind: 'rename'; item: TreeItem; path: string }
   | { kind: 'revert'; item: TreeItem }
 
 interface EditFailure {
@@ -23,7 +23,7 @@ export interface PromptEdits {
   blocked: string | false
   dialog: EditDialog | null
   ask: (dialog: EditDialog | null) => void
-  create: (path: string, text?: string) => Promise<void>
+  create: (path: string, text: string) => Promise<void>
   rename: (from: string, to: string) => Promise<void>
   /** Deletes without a question, because it can be undone. */
   remove: (path: string) => void
@@ -84,7 +84,7 @@ export function usePromptEdits(
     blocked: blocked || (!place.isLive && !place.isDraft && 'published, but not live'),
     dialog,
     ask,
-    async create(path, text = '') {
+    async create(path, text) {
       const done = await createPrompt(place, path, text)
       await show(done, path)
       if (done.draft) say(`Created ${path}${where(done)}`)

@@ -56,7 +56,7 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
           aria-label="New prompt"
           title="New prompt (n)"
           blocked={edits.blocked}
-          onClick={() => edits.ask({ kind: 'new', folder: folderOf(path) })}
+          onClick={() => edits.ask({ kind: 'new', path: folderOf(path) })}
         >
           <Icon name="plus" />
         </Button>
@@ -90,7 +90,7 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
             onEnter={() => void loadDialogs().catch(() => undefined)}
             onOpen={open}
             onToggle={toggle}
-            onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', folder })}
+            onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', path: folder })}
             onRename={(item) => rename(edits, item, item.path)}
             onDelete={({ path, change }) => !edits.blocked && change !== 'deleted' && edits.remove(path)}
             onMove={(from, folder) => {
@@ -116,7 +116,7 @@ function useListKeys(edits: PromptEdits, path: string | undefined): void {
       label: 'New prompt',
       group,
       blocked: edits.blocked,
-      run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
+      run: () => edits.ask({ kind: 'new', path: folderOf(path) }),
     },
     { keys: 'F2', label: 'Rename the prompt that has the focus in the list', group, inPalette: false },
     { keys: 'Delete', label: 'Delete the prompt that has the focus in the list', group, inPalette: false },
@@ -125,7 +125,7 @@ function useListKeys(edits: PromptEdits, path: string | undefined): void {
 
 /** A deleted prompt has no name to change. */
 function rename(edits: PromptEdits, item: TreeItem, to: string): void {
-  if (!edits.blocked && item.change !== 'deleted') edits.ask({ kind: 'rename', item, to })
+  if (!edits.blocked && item.change !== 'deleted') edits.ask({ kind: 'rename', item, path: to })
 }
 
 /** Above the list: how old it is, and what could not be done. */
