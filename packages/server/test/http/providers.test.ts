@@ -5,7 +5,7 @@ import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
 import { heardMs } from '../support/heard-time.ts'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { issueKey, openTenant } from './scenario.ts'
+import { createTestProject, issueKey, openTenant } from './scenario.ts'
 
 const token = 'sk-stored-0123456789'
 
@@ -67,7 +67,8 @@ describe('GET /providers', () => {
     expect(openai?.models.map(({ id }) => id)).not.toContain('text-embedding-3-small')
     const ids = anthropic?.models.map(({ id }) => id) ?? []
     expect(ids.length).toBeGreaterThan(5)
-    expect(ids).toEqual([...ids].sort())
+    const older = ['claude-opus-5', 'claude-opus-4-5', 'claude-sonnet-4-0', 'claude-3-haiku', 'claude-2']
+    expect(ids.filter((id) => older.includes(id))).toEqual(older)
     for (const secret of [token, 'sk-ant-environment', 'sk-test', 'models.example.com', bench.fake.url]) {
       expect(text).not.toContain(secret)
     }
@@ -89,6 +90,11 @@ describe('GET /providers', () => {
     expect(others).toEqual([])
     expect(mistral).toMatchObject({ name: 'mistral', provider: 'mistral', defaultModel: null, isDemo: false })
     expect(mistral?.models.length).toBeGreaterThan(5)
+    const google = await bench.api('GET', '/providers?modelsOf=google')
+    const models = Provider.array().parse(google.body)[0]?.models ?? []
+    const firstDeprecated = models.findIndex(({ deprecated }) => deprecated)
+    expect(firstDeprecated).toBeGreaterThan(5)
+    expect(models.slice(firstDeprecated).every(({ deprecated }) => deprecated)).toBe(true)
     const refused = await bench.api('GET', '/providers?modelsOf=nobody')
     expect([refused.status, refused.body['reason']]).toEqual([400, 'invalid-query'])
   })
@@ -97,6 +103,53 @@ describe('GET /providers', () => {
     await store({ name: 'ours', provider: 'groq' })
     const other = await list(apiCaller(bench.server.url, await openTenant(bench.server, 'others')))
     expect(other.providers.map(({ name }) => name)).toEqual(['anthropic', 'demo', 'openai'])
+  })
+})
+
+describe('the model of a prompt', () => {
+  /** The warnings for a prompt with these settings: of a check, of the stored prompt, and of the list. */
+  const warnings = async (settings: string) => {
+    const { draft } = await createTestProject(bench.api)
+    const body = { path: 'warned', prompt: `---\n${settings}\n---\nHi` }
+    const checked = await bench.api('POST', `${draft}/documents/check`, { body })
+    const stored = await bench.api('POST', `${draft}/documents/create-or-update`, { body })
+    const listed = await bench.api('GET', `${draft}/documents?resolved=false&prefix=warned`)
+    const [first] = listed.body as unknown as Record<string, unknown>[]
+    expect(checked.status, checked.text).toBe(200)
+    expect(stored.body['issues']).toEqual(checked.body['issues'])
+    expect(first?.['issues']).toEqual(checked.body['issues'])
+    return (checked.body['issues'] as { severity: string; line: number; message: string }[]).map(
+      ({ severity, line, message }) => `${severity} ${line} ${message}`,
+    )
+  }
+
+  it('is a warning if its provider does not have it', async () => {
+    expect(await warnings('provider: openai\nmodel: gpt-5o-mini')).toEqual([
+      'warning 3 `gpt-5o-mini` is not in the list of models of openai. Did you mean `gpt-5-mini`?',
+    ])
+    expect(await warnings('provider: anthropic\nmodel: gpt-4o')).toEqual([
+      'warning 3 `gpt-4o` is not in the list of models of anthropic',
+    ])
+  })
+
+  it.each([
+    ['a dated name', 'openai', 'gpt-4o-2024-11-20'],
+    ['a tuned model', 'openai', 'ft:gpt-4o-mini-2024-07-18:ours::1'],
+    ['the demo', 'demo', 'anything'],
+    ['a provider without a list', 'houseless', 'anything'],
+    ['a deployment', 'deployed', 'ours'],
+    ['a default model', 'defaulting', 'ours'],
+    ['a model with a price of its own', 'priced', 'ours-2'],
+  ])('is taken as it is: %s', async (_, provider, model) => {
+    const url = 'https://models.example.com/v1'
+    const own = {
+      houseless: { provider: 'custom', url },
+      deployed: { provider: 'azure', configuration: { resourceName: 'ours' } },
+      defaulting: { provider: 'openai', defaultModel: 'ours' },
+      priced: { provider: 'openai', configuration: { prices: [{ model: 'ours-*', input: 1, output: 1 }] } },
+    }[provider]
+    if (own) await store({ name: provider, ...own })
+    expect(await warnings(`provider: ${provider}\nmodel: ${model}`)).toEqual([])
   })
 })
 

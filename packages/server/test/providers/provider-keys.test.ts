@@ -252,6 +252,15 @@ describe('using a provider key', () => {
     await expect.poll(lastUsedAt).toEqual(now)
   })
 
+  it('of the environment is remembered until the server ends', async () => {
+    const entries = await listProviders(deps, workspaceId)
+    const lastUsedAt = async () =>
+      Object.fromEntries((await listProviderKeys(deps, { workspaceId })).map((key) => [key.name, key.lastUsedAt]))
+    expect(await lastUsedAt()).toEqual({ demo: null, openai: null })
+    resolved(entries.find(({ name }) => name === 'openai'))
+    expect(await lastUsedAt()).toEqual({ demo: null, openai: now })
+  })
+
   it('fails if its token was altered or swapped with another row, without affecting other keys', async () => {
     const first = await save()
     const second = await save({ name: 'Second' })

@@ -64,7 +64,8 @@ export function resolveProvider(
   const kept = deps.providers.resolved.get(entry.revision) ?? { provider: buildProvider(deps, entry), notedUseAt: 0 }
   deps.providers.resolved.set(entry.revision, kept)
   const now = deps.clock.now()
-  if ('sealedToken' in entry.key && now.getTime() - kept.notedUseAt >= noteUseEveryMs) {
+  if (!('sealedToken' in entry.key)) deps.providers.environment.usedAt.set(entry.name, now)
+  else if (now.getTime() - kept.notedUseAt >= noteUseEveryMs) {
     kept.notedUseAt = now.getTime()
     noteUse(deps, entry.key, now)
   }

@@ -1,25 +1,28 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Finder, type FinderItem } from '../ui/finder.tsx'
-import { Keys } from './frame/dialogs/keys.tsx'
-import { matching } from './frame/dialogs/matching.ts'
-import { useProjectId, useVersion } from './frame/place.ts'
-import { pathsOf, projectsQuery, treeQuery, versionsQuery } from './queries.ts'
-import { useRegistered } from './shortcuts.ts'
+import { Finder, type FinderItem } from '../../../ui/finder.tsx'
+import { pathsOf, projectsQuery, treeQuery, versionsQuery } from '../../queries.ts'
+import { useRegistered } from '../../shortcuts.ts'
+import { useProjectId, useVersion } from '../place.ts'
+import { Keys } from './keys.tsx'
+import { matching } from './matching.ts'
 
-/** Finds prompts, versions, projects and actions. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+/** Finds prompts, versions, projects and actions, or versions only. */
+export function Palette({ only, onClose }: { only?: 'versions'; onClose: () => void }) {
   const [query, setQuery] = useState('')
   const actions = useActions()
   const places = usePlaces()
   return (
     <Finder
-      label="Find"
-      placeholder="Find a prompt, a version or an action"
+      label={only ? 'Find a version' : 'Find'}
+      placeholder={only ? 'Find a version' : 'Find a prompt, a version or an action'}
       query={query}
       onQuery={setQuery}
-      items={matching([...places.prompts, ...actions, ...places.versions, ...places.projects], query)}
+      items={matching(
+        only ? places[only] : [...places.prompts, ...actions, ...places.versions, ...places.projects],
+        query,
+      )}
       empty={`Nothing is called “${query}” here.`}
       onClose={onClose}
     />
@@ -59,11 +62,11 @@ function usePlaces(): Record<'prompts' | 'versions' | 'projects', FinderItem[]> 
       onSelect: () =>
         void navigate({ to: '/p/$project/v/$version/prompts/$', params: { project, version, _splat: path } }),
     })),
-    versions: (versions.data ?? []).map(({ uuid, title, version: number, isLive, status }) => ({
+    versions: (versions.data ?? []).map(({ uuid, title, version: number, isLive, status, authorName }) => ({
       id: `version ${uuid}`,
       label: number === null ? title : `v${number} ${title}`,
       group: 'Versions',
-      note: isLive ? 'live' : status === 'draft' ? 'draft' : 'published',
+      note: isLive ? 'live' : status === 'draft' ? `draft of ${authorName}` : 'published',
       onSelect: () =>
         void navigate({
           to: '/p/$project/v/$version/prompts',
