@@ -41,6 +41,7 @@ const ownSql = [
   'runs/limits', // ends that are stored after an outage
   'runs/process-kill', // promise 1 on each database: runs, the queue, claims and a deletion
   'runs/recovery', // orphaned runs, and the batch of writes
+  'versions/moves', // uuids that one statement exchanges
   'versions/overlay', // drafts over intervals of versions
   'versions/parallel', // promise 3 with transactions that really overlap
   'versions/publish', // numbers, and one winner for each draft

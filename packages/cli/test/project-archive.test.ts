@@ -42,8 +42,8 @@ beforeEach(async () => {
 })
 
 /**
- * A project with edits, deletions, notes, an old draft that was published late, forced edits of live and of older versions,
- * rollbacks, and two drafts.
+ * A project with edits, deletions, moves, notes, an old draft that was published late, forced edits of live and of older
+ * versions, rollbacks, and two drafts.
  */
 async function makeProject(client: Stet): Promise<number> {
   const { project, version: first } = await client.projects.create('Support', {
@@ -78,6 +78,12 @@ async function makeProject(client: Stet): Promise<number> {
   await edit('hotfix', 'Added by an edit', second)
   const fourth = await client.versions.create('fourth', at)
   await push(fourth.uuid, { tone: 'Four' })
+  // A chain, whose last path is free after the others have left.
+  const moves = [
+    { path: 'forced', from: 'support/größe', status: 'moved' },
+    { path: 'strict', from: 'forced', status: 'moved', content: 'Stricter' },
+  ] as const
+  await client.versions.push(fourth.uuid, moves, at)
   await client.versions.publish(fourth.uuid, at)
   await edit('hotfix', '', fourth)
   await client.environments.rollback('live', { ...at, to: second.uuid, reason: 'Too many complaints' })
@@ -191,6 +197,55 @@ test('only an archive with forced edits or a rollback has a version that earlier
   const edited = { projectId: project.id, versionUuid: 'live', prompt: 'B', force: true }
   await target.prompts.createOrUpdate('a', edited)
   expect(await headerOf('2.stet.gz')).toMatchObject({ version: 2, live: 1 })
+})
+
+test('moved prompts keep their examples and evaluations, in versions and in drafts', async () => {
+  const { project, version: first } = await target.projects.create('Moves')
+  const at = { projectId: project.id }
+  const texts = ['a', 'b', 'c', 'd', 'e'].map((path) => ({ path, status: 'added' as const, content: `text ${path}` }))
+  await target.versions.push(first.uuid, texts, at)
+  await target.versions.publish(first.uuid, at)
+  const swap = [
+    { path: 'a', from: 'b', status: 'moved' },
+    { path: 'b', from: 'a', status: 'moved' },
+  ] as const
+  const contested = await target.versions.create('contested', at)
+  await target.versions.push(contested.uuid, [...swap, { path: 'f', from: 'e', status: 'moved' }], at)
+  const second = await target.versions.create('second', at)
+  await target.prompts.delete('d', { ...at, versionUuid: second.uuid })
+  const moved = { path: 'd', from: 'c', status: 'moved', content: 'edited' } as const
+  const again = { path: 'c', status: 'added', content: 'text c' } as const
+  await target.versions.push(second.uuid, [moved, again, { path: 'e', status: 'modified', content: 'live' }], at)
+  const { documentUuid } = await target.prompts.get('d', { ...at, versionUuid: second.uuid })
+  await target.examples.create({ documentUuid, name: 'Moved', parameters: {} }, at)
+  await target.evaluations.create({ name: 'Moved', metric: 'binary', documentUuid }, at)
+  const drafted = await target.prompts.get('f', { ...at, versionUuid: contested.uuid })
+  await target.examples.create({ documentUuid: drafted.documentUuid, name: 'Drafted', parameters: {} }, at)
+  await target.versions.publish(second.uuid, at)
+  const swapped = await target.versions.create('swapped', at)
+  await target.versions.push(swapped.uuid, swap, at)
+  await target.versions.publish(swapped.uuid, at)
+  const shown = async (projectId: number) => {
+    const diffs = []
+    for (const { uuid, title, changeCount } of await target.versions.list({ projectId })) {
+      const { changes } = await target.versions.diff(uuid, { projectId })
+      diffs.push([title, changeCount, changes.map(({ documentUuid: _, ...change }) => change)])
+    }
+    const named = async (path: string) => (await examplesOf(target, { projectId }, path)).map(({ name }) => name)
+    const [evaluation] = await target.evaluations.list({ projectId })
+    const { documentUuid } = await target.prompts.get('d', { projectId })
+    expect(evaluation?.documentUuid).toBe(documentUuid)
+    return { diffs, examples: [await named('d'), await named('e'), await named('c')] }
+  }
+  const before = await shown(project.id)
+  expect(before.examples).toEqual([['Moved'], ['Drafted'], []])
+  expect(await other.stet(['projects', 'export', String(project.id), 'm.stet.gz'])).toMatchObject({ code: 0 })
+  const packed = await readFile(join(other.folder, 'm.stet.gz'))
+  expect(JSON.parse(firstLine(packed))).toMatchObject({ version: 3 })
+  await target.projects.delete(project.id, { name: 'Moves' })
+  const imported = await importInto(packed)
+  expect(imported.code, imported.stderr).toBe(0)
+  expect(await shown(Number(imported.stdout))).toEqual(before)
 })
 
 test('an archive of an unchanged project has the same bytes, and overwrites a file only with --force', async () => {
@@ -487,7 +542,12 @@ test.each<[what: string, make: (packed: Buffer) => Uint8Array, message: string]>
 ])('a bad archive is refused: %s', (_, make, message) => expectRefusal(make(archive), message))
 
 test.each<[what: string, edit: (lines: Line[]) => unknown, message: string]>([
-  ['a later version', ([head]) => Object.assign(head ?? {}, { version: 3 }), 'has format version 3'],
+  ['a later version', ([head]) => Object.assign(head ?? {}, { version: 4 }), 'has format version 4'],
+  [
+    'a move from nowhere',
+    (lines) => Object.assign(changeIn(lines), { from: 'nowhere' }),
+    'from a path without a prompt',
+  ],
   ['other text', (lines) => Object.assign(lines[1]?.['text'] ?? {}, { content: 'x' }), 'does not match its hash'],
   ['a missing text', (lines) => [lines.splice(1, 1), countTexts(lines, -1)], 'is missing'],
   [

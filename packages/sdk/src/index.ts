@@ -106,6 +106,7 @@ export type {
   MergedPrompt,
   MergeRegion,
   Message,
+  MovedPrompt,
   Person,
   Project,
   ProjectDefaults,

@@ -129,6 +129,11 @@ export type UnresolvedPrompt = Omit<Prompt, 'resolvedContent'>
 /** A text that was merged with that of a version. */
 export type MergedPrompt = MergedDocument
 
+/** A prompt at its new path. `brokenReferences` lists the prompts that refer to the old one. */
+export interface MovedPrompt extends Prompt {
+  brokenReferences: string[]
+}
+
 /** The result of compiling a prompt, with the messages of its first step. */
 export interface PromptCheck
   extends Omit<DocumentCheck, 'config' | 'provider' | 'messages'>,

@@ -118,6 +118,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
     stet.prompts.createOrUpdate('a', { prompt: 'x', force: true, baseHash: HASH, liveHash: HASH }),
   'prompts.check': (stet) => stet.prompts.check('a/b', { prompt: 'Hello', parameters: { a: 1 } }),
   'prompts.merge': (stet) => stet.prompts.merge([{ path: 'a', prompt: 'x', baseHash: HASH, base: 'y' }]),
+  'prompts.move': (stet) => stet.prompts.move('a/b', 'c', { baseHash: HASH }),
   'prompts.delete': (stet) => stet.prompts.delete('a/b'),
   'prompts.run': (stet) =>
     stet.prompts.run('a', {

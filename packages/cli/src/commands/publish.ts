@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Change, ReleaseFinding, Stet, Version } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, type Finding, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
@@ -80,8 +81,7 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)} · ${await describeLive(client)}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
   const published = await publishOrRefuse(client, version, ctx, {
-    ...(input.title !== undefined && { title: input.title }),
-    ...(description !== undefined && { description }),
+    ...defined({ title: input.title, description }),
     ...(input.merges ? { merge: true } : input.isForced && { force: true }),
   })
   const report = publishedAs(published, changes)

@@ -58,7 +58,7 @@ export function sayPushed(report: PushReport, ctx: Context, publishes = false): 
 }
 
 export function sayChanges(changes: PushReport['changes'], { style, say }: Context): void {
-  const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
+  const letters = { added: 'A', modified: 'M', deleted: 'D', moved: 'R', unchanged: ' ' }
   for (const { path, status, lines, merged } of changes) {
     say(`${style.up} ${letters[status]} ${path}  ${lines}${merged ? '  merged' : ''}`)
   }

@@ -11,14 +11,22 @@ import {
 } from '../common.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 
-export const ChangeStatus = z
-  .enum(['added', 'modified', 'deleted', 'unchanged'])
-  .meta({ description: '`added` and `modified` both create or replace the prompt. The server skips `unchanged`.' })
+export const ChangeStatus = z.enum(['added', 'modified', 'deleted', 'moved', 'unchanged']).meta({
+  description:
+    '`added` and `modified` both create or replace the prompt. `moved` moves the prompt at `from` to `path`, where it ' +
+    'keeps its `documentUuid`. The server skips `unchanged`.',
+})
 
 const changeShape = {
   path: DocumentPath,
   status: ChangeStatus,
-  content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`. May be `""`.' }),
+  from: DocumentPath.exactOptional().meta({
+    description:
+      'Required for `moved`: the path that the prompt leaves. `baseHash` and `liveHash` then concern the prompt at this path.',
+  }),
+  content: z.string().exactOptional().meta({
+    description: 'Required for `added` and `modified`. May be `""`. If it is absent, a `moved` prompt keeps its text.',
+  }),
   contentHash: z.string().exactOptional().meta({ description: 'Accepted and ignored.' }),
   ...expectedHashes,
   ...baseText,
@@ -26,7 +34,12 @@ const changeShape = {
 
 export const Change = nullsAbsent(
   z.object(changeShape).superRefine((change, context) => {
-    if (change.status !== 'added' && change.status !== 'modified') return
+    const { status } = change
+    if (status === 'moved' && change.from === undefined) {
+      context.addIssue({ code: 'custom', path: ['from'], message: 'is required with the status `moved`' })
+    }
+    const isText = status === 'added' || status === 'modified' || (status === 'moved' && change.content !== undefined)
+    if (!isText) return
     const content = PromptText.safeParse(change.content)
     for (const issue of content.error?.issues ?? []) {
       context.addIssue({ code: 'custom', path: ['content'], message: issue.message })
@@ -34,7 +47,9 @@ export const Change = nullsAbsent(
   }),
 ).meta({
   id: 'Change',
-  description: 'One change of a push. `added` and `modified` require `content`.',
+  description:
+    'One change of a push. `added` and `modified` require `content`, and `moved` requires `from`. The path that a prompt ' +
+    'moves to must be free after the other changes of the push, so two prompts can swap their paths.',
   example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
 })
 
@@ -73,6 +88,11 @@ export const PushChangesBody = nullsAbsent(
   example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
 })
 
+export const BrokenReferences = z.array(z.string()).meta({
+  description:
+    'The prompts that refer to a path that a move left empty. Publishing refuses them until you change the references.',
+})
+
 export const PushResult = z
   .object({
     commitUuid: Uuid,
@@ -81,6 +101,11 @@ export const PushResult = z
     added: z.int().nonnegative(),
     modified: z.int().nonnegative(),
     deleted: z.int().nonnegative(),
+    moved: z.int().nonnegative().exactOptional().meta({
+      description:
+        'The number of prompts that moved. They do not count in the other numbers. Only after a push with moves.',
+    }),
+    brokenReferences: BrokenReferences.exactOptional(),
     merged: z
       .array(z.object({ path: z.string(), content: z.string(), contentHash: ContentHash }))
       .exactOptional()

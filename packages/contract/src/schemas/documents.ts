@@ -22,6 +22,7 @@ import {
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { flag, pageSize } from '../query-values.ts'
+import { BrokenReferences } from './changes.ts'
 import { MergeDocumentsBody, MergedDocument } from './merges.ts'
 import { Message } from './messages.ts'
 import { ProviderKind } from './provider-api-keys.ts'
@@ -116,6 +117,9 @@ export const Document = z
     updatedBy: Person.nullable().meta({
       description: 'The author of the last change. Null if an earlier release stored it.',
     }),
+    movedFrom: z.string().exactOptional().meta({
+      description: 'Only in a draft that moves the prompt: its path in live.',
+    }),
     merged: z.literal(true).exactOptional().meta({
       description:
         'Only after a write with `merge`: the text was merged with a newer one, and `content` is the result.',
@@ -178,6 +182,20 @@ export const CreateOrUpdateDocumentBody = nullsAbsent(
 ).meta({
   id: 'CreateOrUpdateDocumentBody',
   example: "{ path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: '' } // only if it does not exist yet",
+})
+
+export const MoveDocumentBody = absent({
+  from: DocumentPath,
+  to: DocumentPath.meta({ description: 'The new path. The draft must have no prompt there.' }),
+  baseHash: z
+    .string()
+    .exactOptional()
+    .meta({ description: 'The `contentHash` of the prompt that you expect at `from`.' }),
+}).meta({ id: 'MoveDocumentBody', example: "{ from: 'support/reply', to: 'support/answer' }" })
+
+export const MovedDocument = Document.extend({ brokenReferences: BrokenReferences }).meta({
+  id: 'MovedDocument',
+  description: 'A prompt at its new path.',
 })
 
 export const DeletedDocument = z.object({ documentUuid: Uuid, path: z.string() }).meta({ id: 'DeletedDocument' })
@@ -261,6 +279,16 @@ export const documentRoutes = {
     description: 'Deletes it in the draft. Live keeps it until the draft is published. A revert restores it.',
     pathParams: DocumentParams,
     responses: withErrors({ 200: DeletedDocument }),
+  },
+  move: {
+    summary: 'Move a prompt',
+    description:
+      'Moves a prompt to another path of the draft. It keeps its `documentUuid`, and with it its examples, evaluations ' +
+      'and conversations. References to the old path are not rewritten: `brokenReferences` lists them. 409 if there is a ' +
+      'prompt at the new path.',
+    pathParams: VersionParams,
+    body: MoveDocumentBody,
+    responses: withErrors({ 200: orRaw(MovedDocument) }),
   },
   check: {
     summary: 'Check a prompt',

@@ -63,7 +63,17 @@ export const LiveConflict = z
       description: 'The live text that the change of the draft is based on. Null if there was none.',
     }),
     liveHash: ContentHash.nullable().meta({ description: 'Null if live has deleted the prompt.' }),
-    draftHash: ContentHash.nullable().meta({ description: 'Null if the draft deletes the prompt.' }),
+    draftHash: ContentHash.nullable().meta({
+      description: 'The text of the draft, at `movedTo` if the draft moves the prompt. Null if it deletes the prompt.',
+    }),
+    movedTo: z
+      .string()
+      .exactOptional()
+      .meta({
+        description:
+          'The path to which the draft moves the prompt. To resolve the conflict, send the move again, with the merged ' +
+          'text and `liveHash`.',
+      }),
     merged: z
       .string()
       .nullable()

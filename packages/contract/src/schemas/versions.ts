@@ -77,7 +77,7 @@ export const Version = z
       .meta({
         description:
           'The number of prompts that a draft changes against live, or a merged version against the number before it. ' +
-          'Forced edits count, also for an earlier revision.',
+          'A moved prompt counts at both paths. Forced edits count, also for an earlier revision.',
       }),
     forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
     revision: z.int().nonnegative().meta({
@@ -193,6 +193,21 @@ export const ChecksQuery = z.object({
 
 export const DiffSide = z.object({ content: z.string(), contentHash: ContentHash }).meta({ id: 'DiffSide' })
 
+const moveShape = {
+  movedFrom: z
+    .object({
+      path: z.string(),
+      contentHash: ContentHash.exactOptional().meta({
+        description: 'The hash of the text before the move. Absent if the text is the same.',
+      }),
+    })
+    .exactOptional()
+    .meta({ description: 'Where the prompt comes from, if it was moved here. It kept its `documentUuid`.' }),
+  movedTo: z.string().exactOptional().meta({
+    description: 'Where the earlier prompt of this path is now, if it was moved.',
+  }),
+}
+
 export const VersionDiff = z
   .object({
     base: Uuid.nullable(),
@@ -207,10 +222,15 @@ export const VersionDiff = z
         conflict: z
           .boolean()
           .meta({ description: 'Publishing would be refused, because live has changed this prompt meanwhile.' }),
+        ...moveShape,
       }),
     ),
   })
-  .meta({ id: 'VersionDiff', description: 'Changes are ordered by path.' })
+  .meta({
+    id: 'VersionDiff',
+    description:
+      'Changes are ordered by path. A move is two changes: `added` with `movedFrom`, and `deleted` with `movedTo`.',
+  })
 
 export const TreeItem = z
   .object({
@@ -235,6 +255,7 @@ export const TreeItem = z
     updatedBy: Person.nullable().meta({
       description: 'The author of the last change. Null if an earlier release stored it.',
     }),
+    ...moveShape,
   })
   .meta({
     id: 'TreeItem',
@@ -323,7 +344,9 @@ export const versionRoutes = {
   },
   revert: {
     summary: 'Revert changes of a draft',
-    description: 'Drops all changes of the draft, or those at `paths`. Skips paths without a change.',
+    description:
+      'Drops all changes of the draft, or those at `paths`. Reverting either path of a move reverts both. Skips paths ' +
+      'without a change.',
     pathParams: VersionParams,
     body: RevertVersionBody,
     responses: withErrors({ 200: orRaw(RevertResult) }),

@@ -61,13 +61,19 @@ export interface BackgroundRun {
 }
 
 /**
- * One change of a push. `added` and `modified` require `content`.
+ * One change of a push. `added` and `modified` require `content`, and `moved` requires `from`. The path that a
+ * prompt moves to must be free after the other changes of the push, so two prompts can swap their paths.
  * @example { path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }
  */
 export interface Change {
   path: string
   status: ChangeStatus
-  /** Required for `added` and `modified`. May be `""`. */
+  /**
+   * Required for `moved`: the path that the prompt leaves. `baseHash` and `liveHash` then concern the prompt at
+   * this path.
+   */
+  from?: string
+  /** Required for `added` and `modified`. May be `""`. If it is absent, a `moved` prompt keeps its text. */
   content?: string
   /** Accepted and ignored. */
   contentHash?: string
@@ -85,8 +91,11 @@ export interface Change {
   base?: string
 }
 
-/** `added` and `modified` both create or replace the prompt. The server skips `unchanged`. */
-export const CHANGE_STATUSES = ['added', 'modified', 'deleted', 'unchanged'] as const
+/**
+ * `added` and `modified` both create or replace the prompt. `moved` moves the prompt at `from` to `path`, where
+ * it keeps its `documentUuid`. The server skips `unchanged`.
+ */
+export const CHANGE_STATUSES = ['added', 'modified', 'deleted', 'moved', 'unchanged'] as const
 export type ChangeStatus = (typeof CHANGE_STATUSES)[number]
 
 /** @example { messages: [{ role: 'user', content: 'And in French?' }] } */
@@ -479,6 +488,8 @@ export interface Document {
   deletedAt: string | null
   /** The author of the last change. Null if an earlier release stored it. */
   updatedBy: Person | null
+  /** Only in a draft that moves the prompt: its path in live. */
+  movedFrom?: string
   /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
   merged?: true
 }
@@ -980,6 +991,8 @@ export interface ListedDocument {
   deletedAt: string | null
   /** The author of the last change. Null if an earlier release stored it. */
   updatedBy: Person | null
+  /** Only in a draft that moves the prompt: its path in live. */
+  movedFrom?: string
   /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
   merged?: true
 }
@@ -992,8 +1005,13 @@ export interface LiveConflict {
   baseHash: string | null
   /** Null if live has deleted the prompt. */
   liveHash: string | null
-  /** Null if the draft deletes the prompt. */
+  /** The text of the draft, at `movedTo` if the draft moves the prompt. Null if it deletes the prompt. */
   draftHash: string | null
+  /**
+   * The path to which the draft moves the prompt. To resolve the conflict, send the move again, with the merged
+   * text and `liveHash`.
+   */
+  movedTo?: string
   /**
    * Both texts with conflict markers. Null over 64 KB, after 4 MB of such texts in one response, or if one side
    * deleted the prompt.
@@ -1135,6 +1153,62 @@ export type MessagePart =
   | RedactedReasoningPart
   | ToolCallPart
   | ToolResultPart
+
+/** @example { from: 'support/reply', to: 'support/answer' } */
+export interface MoveDocumentBody {
+  from: string
+  /** The new path. The draft must have no prompt there. */
+  to: string
+  /** The `contentHash` of the prompt that you expect at `from`. */
+  baseHash?: string
+}
+
+/** A prompt at its new path. */
+export interface MovedDocument {
+  /** The id of this prompt in the version that last changed it. */
+  id: number
+  /** The same in all versions. */
+  documentUuid: string
+  /** The same as `documentUuid`. */
+  uuid: string
+  path: string
+  /** The prompt, exactly as stored. */
+  content: string
+  /** The content without comments and with references inlined. */
+  resolvedContent: string
+  /** SHA-256 of `content`: the first 64 digits of the ETag. */
+  contentHash: string
+  /** The id of the version that last changed the text. */
+  commitId: number
+  /** The uuid of the requested version, also for `live`. */
+  versionUuid: string
+  projectId: number
+  /** The parsed front matter; `{}` if it is missing or invalid. */
+  config: Record<string, unknown>
+  /** The declared parameters and every free variable, including those of referenced prompts. */
+  parameters: Record<string, DocumentParameter>
+  /** Absent if no configured provider key matches. */
+  provider?: ProviderKind
+  /** Why the prompt does not compile; empty if it does. */
+  errors: CompileIssue[]
+  /** Settings that a run refuses, and warnings, errors first. `errors` has what does not compile. */
+  issues: PromptIssue[]
+  createdAt: string
+  updatedAt: string
+  mergedAt: string | null
+  deletedAt: string | null
+  /** The author of the last change. Null if an earlier release stored it. */
+  updatedBy: Person | null
+  /** Only in a draft that moves the prompt: its path in live. */
+  movedFrom?: string
+  /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
+  merged?: true
+  /**
+   * The prompts that refer to a path that a move left empty. Publishing refuses them until you change the
+   * references.
+   */
+  brokenReferences: string[]
+}
 
 /** A JSON response. `object` is the JSON value in `text`, which may include a code fence. `toolCalls` is empty. */
 export interface ObjectResponse {
@@ -1411,6 +1485,13 @@ export interface PushResult {
   added: number
   modified: number
   deleted: number
+  /** The number of prompts that moved. They do not count in the other numbers. Only after a push with moves. */
+  moved?: number
+  /**
+   * The prompts that refer to a path that a move left empty. Publishing refuses them until you change the
+   * references.
+   */
+  brokenReferences?: string[]
   /** Only after a push with `merge`: the texts that were merged with newer ones. */
   merged?: {
     path: string
@@ -1476,8 +1557,13 @@ export interface ReleaseChecks {
     baseHash: string | null
     /** Null if live has deleted the prompt. */
     liveHash: string | null
-    /** Null if the draft deletes the prompt. */
+    /** The text of the draft, at `movedTo` if the draft moves the prompt. Null if it deletes the prompt. */
     draftHash: string | null
+    /**
+     * The path to which the draft moves the prompt. To resolve the conflict, send the move again, with the merged
+     * text and `liveHash`.
+     */
+    movedTo?: string
   }[]
   checks: {
     name: 'conflict' | 'compile' | 'configuration'
@@ -1842,6 +1928,14 @@ export interface TreeItem {
   updatedAt: string
   /** The author of the last change. Null if an earlier release stored it. */
   updatedBy: Person | null
+  /** Where the prompt comes from, if it was moved here. It kept its `documentUuid`. */
+  movedFrom?: {
+    path: string
+    /** The hash of the text before the move. Absent if the text is the same. */
+    contentHash?: string
+  }
+  /** Where the earlier prompt of this path is now, if it was moved. */
+  movedTo?: string
 }
 
 /**
@@ -1959,8 +2053,8 @@ export interface Version {
   /** Null for a draft, an imported version, or a version that an earlier release published. */
   publishedBy: Person | null
   /**
-   * The number of prompts that a draft changes against live, or a merged version against the number before it.
-   * Forced edits count, also for an earlier revision.
+   * The number of prompts that a draft changes against live, or a merged version against the number before it. A
+   * moved prompt counts at both paths. Forced edits count, also for an earlier revision.
    */
   changeCount: number
   /** Edits after publication, with `force`, oldest first. */
@@ -1973,7 +2067,7 @@ export interface Version {
   baseRevision: number | null
 }
 
-/** Changes are ordered by path. */
+/** Changes are ordered by path. A move is two changes: `added` with `movedFrom`, and `deleted` with `movedTo`. */
 export interface VersionDiff {
   base: string | null
   head: string
@@ -1985,6 +2079,14 @@ export interface VersionDiff {
     after: DiffSide | null
     /** Publishing would be refused, because live has changed this prompt meanwhile. */
     conflict: boolean
+    /** Where the prompt comes from, if it was moved here. It kept its `documentUuid`. */
+    movedFrom?: {
+      path: string
+      /** The hash of the text before the move. Absent if the text is the same. */
+      contentHash?: string
+    }
+    /** Where the earlier prompt of this path is now, if it was moved. */
+    movedTo?: string
   }[]
 }
 
@@ -2041,6 +2143,7 @@ export interface RouteTypes {
     createOrUpdate: { body: CreateOrUpdateDocumentBody; result: Document }
     delete: { result: DeletedDocument }
     check: { body: CheckDocumentBody; result: DocumentCheck }
+    move: { body: MoveDocumentBody; result: MovedDocument }
     merge: { body: MergeDocumentsBody; result: MergedDocument[] }
   }
   runs: {

@@ -6,6 +6,7 @@ import type {
   GetOrCreateDocumentBody,
   ListDocumentsQuery,
   MergeDocumentsBody,
+  MoveDocumentBody,
 } from '@stet/contract/vocabulary'
 import { ApiPromise } from '../api-promise.ts'
 import type { CacheOptions, PromptFallback } from '../cache-options.ts'
@@ -24,6 +25,7 @@ import type {
   FetchedPrompt,
   MergedPrompt,
   Message,
+  MovedPrompt,
   Prompt,
   PromptCheck,
   RunResult,
@@ -130,6 +132,22 @@ export class Prompts<R = PromptRegistry> {
    */
   delete(path: PromptPath<R>, o: Scope & RequestOptions & { ifMatch?: string } = {}): ApiPromise<DeletedDocument> {
     return writePrompts(this.#api, 'prompts.delete', { path }, matching(o))
+  }
+
+  /**
+   * Moves a prompt to another path of a draft. It keeps its examples, evaluations and conversations. Rejects with
+   * ConflictError if there is a prompt at the new path. `brokenReferences` lists the prompts that refer to the old path:
+   * change them before you publish.
+   *
+   * @example
+   * const { brokenReferences } = await stet.prompts.move('support/reply', 'support/answer', { versionUuid: draft.uuid })
+   */
+  move(
+    from: PromptPath<R>,
+    to: string,
+    o: Scope & RequestOptions & Omit<MoveDocumentBody, 'from' | 'to'> = {},
+  ): ApiPromise<MovedPrompt> {
+    return writePrompts(this.#api, 'prompts.move', { from, to }, o)
   }
 
   /**

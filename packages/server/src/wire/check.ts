@@ -4,6 +4,7 @@ import type {
   LocatedIssue as LocatedBody,
   PromptIssue as PromptIssueBody,
 } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { PromptCheck } from '../features/checks/check-prompt.ts'
 import type { CompileIssue, PromptIssue } from '../features/templates/template-engine.ts'
 import { providerKind } from './legacy-clients.ts'
@@ -17,7 +18,7 @@ export function checkBody(check: PromptCheck, kind: string | undefined): CheckBo
     issues: check.issues.map(promptIssueBody),
     config: check.config,
     parameters: check.parameters,
-    ...(provider === undefined ? {} : { provider }),
+    ...defined({ provider }),
     references: check.references,
     referencedBy: check.referencedBy,
     messages: check.messages,
@@ -40,6 +41,6 @@ export function promptIssueBody(issue: PromptIssue): PromptIssueBody {
 
 function locatedIssueBody(issue: CompileIssue): LocatedBody {
   const { code, message, line, column, endLine, endColumn, frame, path } = issue
-  const end = { ...(endLine === undefined ? {} : { endLine }), ...(endColumn === undefined ? {} : { endColumn }) }
+  const end = defined({ endLine, endColumn })
   return { code, message, line, column, ...end, frame, path }
 }

@@ -1,5 +1,6 @@
-import type { Document as DocumentBody } from '@stet/contract/vocabulary'
+import type { Document as DocumentBody, MovedDocument as MovedBody } from '@stet/contract/vocabulary'
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
+import type { MovedDocument } from '../features/versions/push/move-document.ts'
 import { personBody } from './api-key.ts'
 import { issueBody, MAX_ISSUES, promptIssueBody } from './check.ts'
 import { providerKind } from './legacy-clients.ts'
@@ -10,6 +11,11 @@ export function documentBody(document: Document, kind: string | undefined): Docu
   const { resolvedContent, merged } = document
   // The order of the schema, so that a replayed response has the bytes of the first one.
   return { id, documentUuid, uuid, path, content, resolvedContent, ...rest, ...(merged && { merged }) }
+}
+
+/** @param kind as for `documentBody`. */
+export function movedBody(document: MovedDocument, kind: string | undefined): MovedBody {
+  return { ...documentBody(document, kind), brokenReferences: document.brokenReferences }
 }
 
 /** @param kind as for `documentBody`. */
@@ -38,5 +44,6 @@ export function unresolvedBody(
     mergedAt: document.mergedAt?.toISOString() ?? null,
     deletedAt: null,
     updatedBy: document.updatedBy && personBody(document.updatedBy),
+    ...(document.movedFrom !== null && { movedFrom: document.movedFrom }),
   }
 }

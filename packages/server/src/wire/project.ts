@@ -1,7 +1,7 @@
 import type { Project as ProjectBody, PushResult as PushBody, Version as VersionBody } from '@stet/contract/vocabulary'
 import type { CreatedProject } from '../features/projects/create-project.ts'
 import { NEW_DRAFT, type Project, type RecordedVersion } from '../features/projects/project.ts'
-import type { PushResult } from '../features/versions/push-changes.ts'
+import type { PushResult } from '../features/versions/push/push-changes.ts'
 import { personBody } from './api-key.ts'
 
 export function projectBody(project: Project): ProjectBody {

@@ -13,5 +13,7 @@ export function treeItemBody(item: TreeItem): ItemBody {
     isAgent: item.isAgent,
     updatedAt: item.updatedAt.toISOString(),
     updatedBy: item.updatedBy && personBody(item.updatedBy),
+    ...(item.movedFrom && { movedFrom: item.movedFrom }),
+    ...(item.movedTo !== undefined && { movedTo: item.movedTo }),
   }
 }

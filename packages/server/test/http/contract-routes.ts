@@ -84,6 +84,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'documents.create': { path: 'a' },
   'documents.getOrCreate': { path: 'a' },
   'documents.createOrUpdate': { path: 'a', prompt: 'x' },
+  'documents.move': { from: 'a', to: 'b' },
   'documents.check': { path: 'a' },
   'documents.merge': { items: [{ path: 'a', prompt: 'x', baseHash: '' }] },
   'runs.run': { path: 'a' },

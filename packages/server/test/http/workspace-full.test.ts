@@ -94,6 +94,7 @@ it('names every route that stores', () => {
       'documents.create',
       'documents.getOrCreate',
       'documents.createOrUpdate',
+      'documents.move',
     ],
     ...['runs.run', 'runs.chat', 'evaluations.create', 'evaluations.annotate', 'examples.create', 'examples.update'],
     ...['logs.create', 'providerApiKeys.create'],

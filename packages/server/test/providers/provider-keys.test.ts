@@ -73,6 +73,7 @@ function depsOf() {
       drivers: { driverFor: demoDriver },
       prices: priceBook(),
       addressGuard: addressGuard({ allowedPrivateHosts: ['ollama.lan'] }),
+      testLimitMs: 20_000,
       environment: environment(),
     },
     secrets: secretBox([randomBytes(32).toString('base64')]),

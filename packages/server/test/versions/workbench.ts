@@ -17,7 +17,9 @@ import { readChecks } from '../../src/features/versions/check-release.ts'
 import { createVersion } from '../../src/features/versions/create-version.ts'
 import { diffVersions } from '../../src/features/versions/diff-versions.ts'
 import { publishVersion } from '../../src/features/versions/publish-version.ts'
-import { pushChanges } from '../../src/features/versions/push-changes.ts'
+import { moveDocument } from '../../src/features/versions/push/move-document.ts'
+import { pushChanges } from '../../src/features/versions/push/push-changes.ts'
+import { readTree, type TreeItem } from '../../src/features/versions/read-tree.ts'
 import { revertDraft } from '../../src/features/versions/revert-draft.ts'
 import type { RefusalCause } from '../../src/shared/app-error.ts'
 import type { Caller } from '../../src/shared/caller.ts'
@@ -118,6 +120,8 @@ export interface Bench {
   ): Promise<Version>
   checks(ref: Ref, block?: ReleaseCheck): Promise<ReleaseChecks>
   push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
+  move(ref: Ref, from: string, to: string): ReturnType<typeof moveDocument>
+  tree(ref: Ref): Promise<TreeItem[]>
   revert(ref: Ref, paths?: readonly string[]): ReturnType<typeof revertDraft>
   diff(ref: Ref, base?: Ref): Promise<VersionDiff>
   rollBack(more?: RollbackBody): ReturnType<typeof rollBack>
@@ -152,6 +156,8 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
     checks: (ref, block) => readChecks(deps, { ...at(ref), ...(block && { block }) }),
     publish: (ref, more = {}) => publishVersion(deps, { ...at(ref), force: false, ...more }),
     push: (ref, changes) => pushChanges(deps, { ...at(ref), changes }),
+    move: (ref, from, to) => moveDocument(deps, { ...at(ref), from, to }),
+    tree: async (ref) => (await readTree(deps, at(ref))).items,
     revert: (ref, paths) => revertDraft(deps, { ...at(ref), ...(paths && { paths: [...paths] }) }),
     async diff(ref, base) {
       const other = base && { base: at(base) }

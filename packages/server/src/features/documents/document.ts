@@ -17,6 +17,8 @@ export interface DocumentText {
   updatedAt: Date
   /** The author of the last change. Null for a text that an earlier release stored. */
   updatedBy: Author | null
+  /** The path in live from which the draft moved the prompt. Null in a merged version. */
+  movedFrom: string | null
 }
 
 /** A text without its content. */

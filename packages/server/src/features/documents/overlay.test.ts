@@ -8,7 +8,7 @@ const ada = { id: 1, name: 'Ada', email: 'ada@example.com' }
 const leo = { id: 2, name: 'Leo', email: 'leo@example.com' }
 
 function text(content: string, uuid = 'u-live') {
-  const dates = { mergedAt: null, createdAt: then, updatedAt: then, updatedBy: ada }
+  const dates = { mergedAt: null, createdAt: then, updatedAt: then, updatedBy: ada, movedFrom: null }
   return {
     id: 1,
     documentUuid: uuid,
@@ -28,7 +28,7 @@ const draftRow = (content: string, base: string | null, deletedAt: Date | null =
 })
 
 function slot(draft: DraftRow | null, live: string | null): Slot {
-  return { path: 'a', draft, live: live === null ? null : text(live) }
+  return { path: 'a', draft, live: live === null ? null : text(live), movedTo: null }
 }
 
 const wrote = (content: string) => ({

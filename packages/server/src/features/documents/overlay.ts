@@ -1,29 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import type { TreeItem } from '@stet/contract/vocabulary'
 import type { Author } from '../../shared/caller.ts'
 import type { DocumentText } from './document.ts'
-import type { DraftWrite, MergedReplacement, MergedText, Slot, SlotOf } from './ports.ts'
+import type { DraftWrite, MergedReplacement, MergedText, PlannedSlot, SlotOf } from './ports.ts'
 import type { ActualHashes } from './preconditions.ts'
 
 /** The `validTo` of the rows of the highest number. This value is greater than any version number. */
 export const openEnd = 2_147_483_647
 
 /** Returns the text that the draft shows at the path. Returns null if there is no document. */
-export function shownIn<Text>(slot: SlotOf<Text>): Text | null {
+export function shownIn<Draft extends { deletedAt: Date | null }, Live>(slot: {
+  draft: Draft | null
+  live: Live | null
+}): Draft | Live | null {
   if (slot.draft === null) return slot.live
   return slot.draft.deletedAt === null ? slot.draft : null
 }
 
-export function hashesOf(slot: Slot): ActualHashes {
+/** Returns the path in live of the prompt that the draft shows in the slot. Null if only the draft has the prompt. */
+export function originOf({ path, draft, live, movedTo }: PlannedSlot): string | null {
+  if (draft === null) return live && path
+  if (draft.movedFrom !== null) return draft.movedFrom
+  return movedTo === null && draft.baseHash !== null ? path : null
+}
+
+/**
+ * Returns the prompt that a move takes from one slot to another. It may be there already, if the move is repeated.
+ * Returns null if there is no such prompt.
+ */
+export function movedText(from: PlannedSlot, to: PlannedSlot | undefined): DraftWrite | DocumentText | null {
+  const moved = to?.draft?.movedFrom === from.path && to.draft.deletedAt === null ? to.draft : null
+  return shownIn(from) ?? moved
+}
+
+/** Sets `movedTo` in slots that include all rows of the draft. */
+export function withMoves<Text extends Pick<DocumentText, 'contentHash'>>(
+  slots: readonly Omit<SlotOf<Text>, 'movedTo'>[],
+): SlotOf<Text>[] {
+  const moved = new Map<string, SlotOf<Text>['movedTo']>()
+  for (const { path, draft } of slots) {
+    if (draft?.deletedAt === null && draft.movedFrom !== null) {
+      moved.set(draft.movedFrom, { path, contentHash: draft.contentHash })
+    }
+  }
+  return slots.map((slot) => ({ ...slot, movedTo: moved.get(slot.path) ?? null }))
+}
+
+/** What diff and tree say about moves, with the hash of a moved text if the draft changed it too. */
+export type Moves = Pick<TreeItem, 'movedFrom' | 'movedTo'>
+
+/** Describes the moves of a draft against live, by path. @param slots include all rows of the draft. */
+export function movesIn(slots: readonly SlotOf<Pick<DocumentText, 'contentHash'>>[]): Map<string, Moves> {
+  const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
+  const moves = new Map<string, Moves>()
+  for (const { path, draft, live, movedTo } of slots) {
+    const origin = draft?.deletedAt === null && draft.movedFrom !== null ? slotAt.get(draft.movedFrom) : undefined
+    const before = origin && (origin.live?.contentHash ?? origin.draft?.baseHash)
+    const contentHash = before && before !== draft?.contentHash ? { contentHash: before } : {}
+    moves.set(path, {
+      ...(origin && { movedFrom: { path: origin.path, ...contentHash } }),
+      ...(live && movedTo && { movedTo: movedTo.path }),
+    })
+  }
+  return moves
+}
+
+export function hashesOf(slot: PlannedSlot): ActualHashes {
   return { shown: shownIn(slot)?.contentHash ?? null, live: slot.live?.contentHash ?? null }
 }
 
-/** True if publishing the slot would change live. */
+/** True if publishing the slot would change live: its text, or which prompt has the path. */
 export function isChange(slot: SlotOf<Pick<DocumentText, 'contentHash'>>): boolean {
-  return slot.draft !== null && shownIn(slot)?.contentHash !== slot.live?.contentHash
+  const { draft, live, movedTo } = slot
+  if (draft === null) return false
+  if (shownIn(slot)?.contentHash !== live?.contentHash) return true
+  return live !== null && (draft.movedFrom !== null || movedTo !== null)
 }
 
-/** True if publishing the slot would overwrite a change that live got after the draft's base. */
+/**
+ * True if publishing the slot would overwrite a change that live got after the draft's base. If the draft moves live's
+ * prompt away, its text there replaces live's.
+ */
 export function isConflict(slot: SlotOf<Pick<DocumentText, 'contentHash'>>): boolean {
-  return slot.draft !== null && isChange(slot) && slot.draft.baseHash !== (slot.live?.contentHash ?? null)
+  const { draft, live, movedTo } = slot
+  if (draft === null || draft.baseHash === (live?.contentHash ?? null)) return false
+  return movedTo === null ? isChange(slot) : movedTo.contentHash !== live?.contentHash
 }
 
 /** When a text is written or deleted, and by whom. */
@@ -38,22 +99,65 @@ export type NewText = Pick<DocumentText, 'path' | 'content' | 'contentHash' | 'd
  * Computes the draft's row after a write. Returns null if the row stays unchanged.
  * @param isMerged The text was merged with live's current text, which becomes the base.
  */
-export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWrite | null {
+export function writeText(slot: PlannedSlot, text: NewText, isMerged = false): DraftWrite | null {
   const baseHash = baseOf(slot, isMerged)
-  if (shownIn(slot)?.contentHash === text.contentHash) return withBase(slot, baseHash)
-  const known = slot.draft ?? slot.live
-  return { ...rewritten(known, text), updatedBy: text.by, baseHash, deletedAt: null }
+  const shown = shownIn(slot)
+  if (shown?.contentHash === text.contentHash) return withBase(slot, baseHash)
+  // If the draft shows the earlier prompt at another path, this is a new one.
+  const known = shown === null && slot.movedTo !== null ? null : (slot.draft ?? slot.live)
+  const movedFrom = slot.draft?.movedFrom ?? null
+  return { ...rewritten(known, text), updatedBy: text.by, baseHash, deletedAt: null, movedFrom }
 }
 
 /** Computes the draft's row after a deletion. The row keeps the last text. Returns null if the row stays unchanged. */
-export function deleteText(slot: Slot, { at, by }: Revision, isMerged = false): DraftWrite | null {
+export function deleteText(slot: PlannedSlot, { at, by }: Revision, isMerged = false): DraftWrite | null {
   // Keeps the base if live has no text. Without a base, a revert would treat the document as draft-only.
   const baseHash = baseOf(slot, isMerged && slot.live !== null)
   const shown = shownIn(slot)
   if (shown === null) return withBase(slot, baseHash)
-  const { path, documentUuid, content, contentHash, createdAt } = shown
-  const change = { deletedAt: at, updatedAt: at, updatedBy: by }
+  const { path, live, draft } = slot
+  const isOwn = (draft?.movedFrom ?? null) === null && slot.movedTo === null
+  // A prompt that came from elsewhere leaves its uuid to its own path. The row hides live's prompt, if there is one.
+  const kept = isOwn ? shown : (live ?? { ...shown, documentUuid: randomUUID() })
+  const { documentUuid, content, contentHash, createdAt } = kept
+  const change = { deletedAt: at, updatedAt: at, updatedBy: by, movedFrom: null }
   return { path, documentUuid, content, contentHash, baseHash, createdAt, ...change }
+}
+
+/** A prompt on its way to another path. */
+export interface MovedText extends Pick<DocumentText, 'documentUuid' | 'content' | 'contentHash' | 'createdAt'> {
+  /** Its path in live. Null if only the draft has it. */
+  origin: string | null
+}
+
+/**
+ * Computes the draft's row at the path that a prompt leaves. Returns null if the draft needs no row there: what live has
+ * at the path is not the prompt that leaves.
+ */
+export function vacate(slot: PlannedSlot, revision: Revision, isMerged = false): DraftWrite | null {
+  const isAddition = originOf(slot) === null && slot.movedTo === null
+  if (isAddition || (slot.live === null && baseOf(slot, isMerged) === null)) return null
+  const row = deleteText(slot, revision, isMerged) ?? slot.draft
+  return row && { ...row, baseHash: baseOf(slot, isMerged) }
+}
+
+/**
+ * Computes the draft's row at the path to which a prompt moves. Returns null if the draft needs no row there: the prompt
+ * is back at its path in live, with live's text.
+ */
+export function moveText(
+  slot: PlannedSlot,
+  text: MovedText,
+  { at, by }: Revision,
+  isMerged = false,
+): DraftWrite | null {
+  const { origin, ...moved } = text
+  const { path, live } = slot
+  const baseHash = baseOf(slot, isMerged)
+  const isBack = origin === path
+  if (isBack && live?.contentHash === text.contentHash && live.contentHash === baseHash) return null
+  const change = { baseHash, updatedAt: at, updatedBy: by, deletedAt: null, movedFrom: isBack ? null : origin }
+  return { ...moved, path, ...change }
 }
 
 function rewritten(known: Pick<DocumentText, 'documentUuid' | 'createdAt'> | null, { at, by: _by, ...text }: NewText) {
@@ -62,11 +166,11 @@ function rewritten(known: Pick<DocumentText, 'documentUuid' | 'createdAt'> | nul
 }
 
 // The draft's first change of the path records the base. Only a merge with live replaces this base.
-function baseOf({ draft, live }: Slot, isMerged: boolean): string | null {
+function baseOf({ draft, live }: PlannedSlot, isMerged: boolean): string | null {
   return draft === null || isMerged ? (live?.contentHash ?? null) : draft.baseHash
 }
 
-function withBase({ draft }: Slot, baseHash: string | null): DraftWrite | null {
+function withBase({ draft }: PlannedSlot, baseHash: string | null): DraftWrite | null {
   return draft === null || draft.baseHash === baseHash ? null : { ...draft, baseHash }
 }
 

@@ -8,6 +8,8 @@ interface DraftState {
   /** The hash of live's text at the draft's first change or last merge. Null if live had no document. */
   baseHash: string | null
   deletedAt: Date | null
+  /** The path in live from which the draft moved the prompt. Null if live has it at the same path, or not at all. */
+  movedFrom: string | null
 }
 
 /** A draft's own row at one path: an edit, an addition, or (with `deletedAt`) a soft delete. */
@@ -18,14 +20,21 @@ export interface SlotOf<Text> {
   path: string
   draft: (Text & DraftState) | null
   live: Text | null
+  /** Where the draft shows live's prompt of this path, and with which text. Null if the draft does not move the prompt. */
+  movedTo: { path: string; contentHash: string } | null
 }
 
 export type Slot = SlotOf<DocumentText>
 
 export type DraftWrite = Omit<DraftRow, 'id' | 'projectId' | 'versionId' | 'mergedAt'>
 
+/** A slot whose draft row may not be stored yet. */
+export interface PlannedSlot extends Omit<Slot, 'draft'> {
+  draft: DraftWrite | null
+}
+
 /** A text of the merged versions from number `validFrom` up to, but not including, `validTo`. */
-export interface MergedText extends Omit<DocumentText, 'updatedBy'> {
+export interface MergedText extends Omit<DocumentText, 'updatedBy' | 'movedFrom'> {
   /** The author of the last change. Null for a text that an earlier release stored. */
   authorId: number | null
   validFrom: number
@@ -91,7 +100,8 @@ export interface DocumentStore {
   deleteDraft(workspaceId: number, draft: VersionSet, paths: readonly string[]): Promise<void>
   /**
    * The draft's rows, except soft deletes, become merged texts from `number` on, and end the rows of the number before at
-   * `paths`. All other paths keep the texts of the number before.
+   * `paths`. All other paths keep the texts of the number before. A row gets the uuid of live's prompt at its path, unless
+   * the draft moves one of both.
    */
   publishDraft(workspaceId: number, draft: VersionSet, number: number, paths: readonly string[]): Promise<void>
   /** Makes the texts of `set` those of the new `number`, except at the paths, which keep the texts of the number before. */

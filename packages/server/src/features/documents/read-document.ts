@@ -13,6 +13,7 @@ import {
 } from './check-document.ts'
 import type { Document, DocumentText, PromptVersion, UnresolvedDocument } from './document.ts'
 import { isCreatablePath, normalizeDocumentPath, normalizePathPrefix, similarPaths } from './document-path.ts'
+import type { VersionSet } from './ports.ts'
 import { readTexts } from './read-texts.ts'
 import {
   assertVisible,
@@ -162,7 +163,7 @@ const guessedFrom = 1_000
 export async function documentNotFound(
   deps: Needs<'stores'>,
   workspaceId: number,
-  version: Version,
+  version: VersionSet,
   path: string,
 ): Promise<Error> {
   const paths = await deps.stores.documents.listPaths(workspaceId, version, guessedFrom)

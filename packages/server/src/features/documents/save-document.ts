@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import type { Needs } from '../deps.ts'
+import type { Needs, Stores } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
 import { addRelease } from '../projects/release.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
@@ -115,7 +115,7 @@ async function findSlot(
   path: string,
 ): Promise<Slot> {
   const [slot] = await stores.documents.listSlots(caller.workspaceId, draft, [path])
-  return slot ?? { path, draft: null, live: null }
+  return slot ?? { path, draft: null, live: null, movedTo: null }
 }
 
 async function writeDraft(
@@ -131,11 +131,11 @@ async function writeDraft(
     await writer.stores.documents.saveDraft(workspaceId, draft, [row])
     await writer.touch(draft)
   }
-  return readBack(writer, workspaceId, draft, slot.path)
+  return readBack(writer.stores, workspaceId, draft, slot.path)
 }
 
-async function readBack({ stores }: ProjectWriter, workspaceId: number, version: Version, path: string) {
-  const text = await stores.documents.findOptional(workspaceId, version, path)
+export async function readBack({ documents }: Stores, workspaceId: number, version: Version, path: string) {
+  const text = await documents.findOptional(workspaceId, version, path)
   if (!text) throw new Error('A document that was just written is not there')
   return text
 }
@@ -162,7 +162,7 @@ async function forceText(
     const hashes = { oldHash, newHash: text.contentHash }
     writer.audit('audit.force-edit', { workspaceId, versionUuid: version.uuid, path, ...hashes, by: apiKeyId })
   }
-  return readBack(writer, workspaceId, version, path)
+  return readBack(writer.stores, workspaceId, version, path)
 }
 
 export type MergedVersion = Version & { number: number }
@@ -214,10 +214,11 @@ export async function deleteDocument(
     if (version.number !== null) throw refuse('merged-version')
     const slot = await findSlot(writer, input, version, path)
     const row = deleteText(slot, { at, by: input.caller.author })
-    if (!row) throw await documentNotFound({ stores }, workspaceId, version, path)
+    const deleted = shownIn(slot)
+    if (!row || !deleted) throw await documentNotFound({ stores }, workspaceId, version, path)
     assertPreconditions(path, hashesOf(slot), ifMatch === undefined ? {} : { ifMatch })
     await stores.documents.saveDraft(workspaceId, version, [row])
     await writer.touch(version)
-    return { documentUuid: row.documentUuid, path }
+    return { documentUuid: deleted.documentUuid, path }
   })
 }

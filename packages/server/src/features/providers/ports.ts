@@ -90,4 +90,6 @@ export interface ProviderDeps {
   environment: EnvironmentProviders
   addressGuard: AddressGuard
   prices: PriceBook
+  /** How long the call of a test may take. */
+  testLimitMs: number
 }

@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ProviderEntry } from './list-providers.ts'
@@ -49,7 +50,7 @@ export function chooseModel(entry: ProviderEntry, choice: Choice): string {
 
 function noDefault(key: 'provider' | 'model', { path }: Choice): RunError {
   return new RunError('document_config_error', `The prompt names no ${key} and there is no default`, {
-    details: { key, ...(path !== undefined && { path }) },
+    details: defined({ key, path }),
   })
 }
 

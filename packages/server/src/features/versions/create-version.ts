@@ -2,11 +2,13 @@ import type { CreateVersionBody } from '@stet/contract/vocabulary'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
-import { shownIn } from '../documents/overlay.ts'
+import type { TextHead } from '../documents/document.ts'
+import { shownIn, withMoves } from '../documents/overlay.ts'
 import { NEW_DRAFT, type RecordedVersion, type Version } from '../projects/project.ts'
 import { noDraft, type PlannedDraft } from './drafts/compile-draft.ts'
 import { publishPlanned } from './publish-version.ts'
-import { type Push, planPush, readChanges, writePlan } from './push-changes.ts'
+import { readChanges } from './push/plan-changes.ts'
+import { type Push, planPush, writePlan } from './push/push-changes.ts'
 import { withRecord } from './read-versions.ts'
 
 type CreateVersionInput = CreateVersionBody & { caller: Caller; projectId: number; signal?: AbortSignal }
@@ -69,7 +71,8 @@ async function planDraft(stores: Stores, input: CreateVersionInput, push: Push, 
   const draft = (await findReused(stores, input)) ?? none
   const { slots } = await planPush(stores, draft, { ...push, caller: input.caller, at })
   const written = new Map(slots.map((slot) => [slot.path, shownIn(slot)]))
-  if (push.replaces) return { set: none, slots, written }
-  const others = await stores.documents.listSlotHeads(input.caller.workspaceId, draft)
-  return { set: draft, slots: [...others.filter(({ path }) => !written.has(path)), ...slots], written }
+  if (push.replaces) return { set: none, slots: withMoves<TextHead>(slots), written }
+  const heads = await stores.documents.listSlotHeads(input.caller.workspaceId, draft)
+  const others = heads.filter(({ path }) => !written.has(path))
+  return { set: draft, slots: withMoves<TextHead>([...others, ...slots]), written }
 }

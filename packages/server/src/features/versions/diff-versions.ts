@@ -2,7 +2,7 @@ import type { DiffSide, VersionDiff } from '@stet/contract/vocabulary'
 import type { Needs, Stores } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
-import { isConflict } from '../documents/overlay.ts'
+import { isConflict, type Moves, movesIn } from '../documents/overlay.ts'
 import { readTexts } from '../documents/read-texts.ts'
 import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
@@ -32,10 +32,10 @@ export async function diffVersions(deps: Reads, input: DiffVersionsInput): Promi
     async *changes() {
       // Reads only paths that may differ, because a project may have many more.
       const paths = base ? await deps.stores.documents.listDifferingPaths(workspaceId, base, head) : undefined
-      const conflicts = await listConflicts(deps, workspaceId, head, base)
+      const described = base && paths && (await describePaths(deps, workspaceId, { base, head, paths }))
       const textsOf = (set: Version) => texts(deps.stores, workspaceId, set, paths)
       for await (const [path, before, after] of pairsOf(base ? textsOf(base) : none(), textsOf(head))) {
-        yield* compareTexts(before, after, conflicts.has(path))
+        yield* compareTexts(before, after, { conflict: false, ...described?.get(path) })
       }
     },
   }
@@ -72,23 +72,59 @@ async function findBase(deps: Reads, input: DiffVersionsInput, head: Version): P
   return deps.stores.versions.findNumberOptional(caller.workspaceId, projectId, head.number - 1)
 }
 
-async function listConflicts(
+type Described = Moves & Pick<DiffChange, 'conflict'>
+
+/** Returns what a comparison says about paths besides their texts. */
+async function describePaths(
   deps: Needs<'stores'>,
   workspaceId: number,
-  head: Version,
-  base: Version | null,
-): Promise<ReadonlySet<string>> {
-  if (head.number !== null || base?.isLive !== true) return new Set()
+  sides: { base: Version; head: Version; paths: readonly string[] },
+): Promise<ReadonlyMap<string, Partial<Described>>> {
+  const { base, head } = sides
+  if (head.number !== null || !base.isLive) return findMoves(deps, workspaceId, sides)
   const slots = await deps.stores.documents.listSlotHeads(workspaceId, head)
-  return new Set(slots.filter(isConflict).map((slot) => slot.path))
+  const described: Map<string, Partial<Described>> = movesIn(slots)
+  // Both paths of a move that conflicts, because live's change belongs into the text at the new one.
+  for (const { path, movedTo } of slots.filter(isConflict)) {
+    for (const each of movedTo ? [path, movedTo.path] : [path]) {
+      described.set(each, { ...described.get(each), conflict: true })
+    }
+  }
+  return described
 }
 
-function compareTexts(before: DocumentText | null, after: DocumentText | null, conflict: boolean): DiffChange[] {
+/** Finds the prompts that both versions have, at different paths. Both paths of a move differ, so they are in `paths`. */
+async function findMoves(
+  { stores: { documents } }: Needs<'stores'>,
+  workspaceId: number,
+  { base, head, paths }: { base: Version; head: Version; paths: readonly string[] },
+): Promise<ReadonlyMap<string, Moves>> {
+  const before = new Map(
+    (await documents.listNames(workspaceId, base, paths)).map((named) => [named.documentUuid, named]),
+  )
+  const moves = new Map<string, Moves>()
+  const add = (path: string, move: Moves) => moves.set(path, { ...moves.get(path), ...move })
+  for (const { path, documentUuid, contentHash } of await documents.listNames(workspaceId, head, paths)) {
+    const origin = before.get(documentUuid)
+    if (!origin || origin.path === path) continue
+    const isEdited = origin.contentHash !== contentHash
+    add(path, { movedFrom: { path: origin.path, ...(isEdited && { contentHash: origin.contentHash }) } })
+    add(origin.path, { movedTo: path })
+  }
+  return moves
+}
+
+function compareTexts(
+  before: DocumentText | null,
+  after: DocumentText | null,
+  { conflict, ...moves }: Described,
+): DiffChange[] {
   const text = after ?? before
-  if (text === null || before?.contentHash === after?.contentHash) return []
+  const isMove = moves.movedFrom !== undefined || moves.movedTo !== undefined
+  if (text === null || (before?.contentHash === after?.contentHash && !isMove)) return []
   const { path, documentUuid } = text
   const status = before === null ? 'added' : after === null ? 'deleted' : 'modified'
-  return [{ path, documentUuid, status, before: sideOf(before), after: sideOf(after), conflict }]
+  return [{ path, documentUuid, status, before: sideOf(before), after: sideOf(after), conflict, ...moves }]
 }
 
 function sideOf(text: DocumentText | null): DiffSide | null {

@@ -5,13 +5,13 @@
 import type { TreeItem as ItemBody } from '@stet/contract/vocabulary'
 import type { Needs } from '../deps.ts'
 import type { TextHead } from '../documents/document.ts'
-import { isChange, shownIn } from '../documents/overlay.ts'
+import { isChange, type Moves, movesIn, shownIn } from '../documents/overlay.ts'
 import type { SlotOf } from '../documents/ports.ts'
 import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import type { RecordedVersion } from '../projects/project.ts'
 import { recordedVersion } from './read-versions.ts'
 
-export interface TreeItem extends TextHead, Pick<ItemBody, 'change' | 'compiles' | 'isConfigured' | 'isAgent'> {}
+export interface TreeItem extends TextHead, Moves, Pick<ItemBody, 'change' | 'compiles' | 'isConfigured' | 'isAgent'> {}
 
 /** Sends one statement besides the cached version and its record. @throws AppError NotFoundError for the project or the version. */
 export async function readTree(
@@ -22,8 +22,9 @@ export async function readTree(
   const { workspaceId } = input.caller
   const slots = await deps.stores.documents.listHeads(workspaceId, version)
   const hashes = new Map(slots.map((slot) => [slot.path, shownIn(slot)?.contentHash]))
+  const moves = movesIn(slots)
   const items = slots.flatMap((slot) => {
-    const item = treeItem(slot)
+    const item = treeItem(slot, moves.get(slot.path))
     if (!item) return []
     const known = deps.templates.known.find(workspaceId, item, (path) => hashes.get(path))
     const compiles = known ? known.errors.length === 0 : null
@@ -33,9 +34,15 @@ export async function readTree(
   return { version: await recordedVersion(deps, input, version), items }
 }
 
-function treeItem(slot: SlotOf<TextHead>): (TextHead & Pick<ItemBody, 'change'>) | null {
+function treeItem(slot: SlotOf<TextHead>, moves: Moves = {}): (TextHead & Moves & Pick<ItemBody, 'change'>) | null {
   const shown = shownIn(slot)
-  if (!isChange(slot)) return shown && { ...shown, change: null }
-  if (shown) return { ...shown, change: slot.live ? 'modified' : 'added' }
-  return slot.draft && { ...slot.draft, change: 'deleted' }
+  if (!isChange(slot)) return shown && { ...headOf(shown), change: null }
+  const text = shown ?? slot.draft
+  const change = shown === null ? 'deleted' : slot.live ? 'modified' : 'added'
+  return text && { ...headOf(text), change, ...moves }
+}
+
+/** A row of the draft has `movedFrom` in another form. */
+function headOf({ documentUuid, path, contentHash, updatedAt, updatedBy }: TextHead): TextHead {
+  return { documentUuid, path, contentHash, updatedAt, updatedBy }
 }

@@ -1,12 +1,13 @@
 /** Drops a draft's changes. A deleted prompt that only the draft had is restored if `paths` names it. */
 import type { RevertResult, RevertVersionBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
-import type { Needs } from '../deps.ts'
+import type { Needs, Stores } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { isChange } from '../documents/overlay.ts'
-import type { DraftRow, Slot } from '../documents/ports.ts'
+import type { DraftRow, Slot, SlotOf } from '../documents/ports.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
+import type { Version } from '../projects/project.ts'
 
 /**
  * Skips paths without a change.
@@ -21,9 +22,8 @@ export async function revertDraft(
   return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
     const version = await findVersionRow(stores, input)
     if (version.number !== null) throw refuse('merged-version')
-    const steps = (await stores.documents.listSlots(workspaceId, version, paths)).flatMap((slot) =>
-      planRevert(slot, paths !== undefined),
-    )
+    const slots = await listReverted(stores, workspaceId, version, paths)
+    const steps = slots.flatMap((slot) => planRevert(slot, paths !== undefined))
     const revision = { deletedAt: null, updatedAt: at, updatedBy: author }
     const restored = steps.flatMap(({ keep }) => (keep ? [{ ...keep, ...revision }] : []))
     const dropped = steps.filter(({ keep }) => keep === null).map(({ path }) => path)
@@ -39,6 +39,30 @@ export async function revertDraft(
   })
 }
 
+/**
+ * Adds the other paths of moves: live's prompt returns to a path only if what the draft has moved there goes back too.
+ * Sends at most two statements more, however many moves follow one another.
+ */
+async function listReverted(
+  { documents }: Stores,
+  workspaceId: number,
+  draft: Version,
+  paths: readonly string[] | undefined,
+): Promise<Slot[]> {
+  const slots = await documents.listSlots(workspaceId, draft, paths)
+  const isMove = (slot: SlotOf<unknown>) => slot.movedTo !== null || (slot.draft?.movedFrom ?? null) !== null
+  if (paths === undefined || !slots.some(isMove)) return slots
+  const heads = new Map((await documents.listSlotHeads(workspaceId, draft)).map((head) => [head.path, head]))
+  const reached = new Set(slots.map(({ path }) => path))
+  // Iterating over a set also visits entries added during the iteration.
+  for (const path of reached) {
+    const { movedTo, draft: row } = heads.get(path) ?? {}
+    for (const other of [movedTo?.path, row?.movedFrom]) if (other) reached.add(other)
+  }
+  const others = [...reached].filter((path) => !slots.some((slot) => slot.path === path))
+  return others.length === 0 ? slots : [...slots, ...(await documents.listSlots(workspaceId, draft, others))]
+}
+
 interface RevertStep {
   path: string
   /** The row to keep, with its deletion undone. If null, the row is dropped. */
@@ -47,14 +71,15 @@ interface RevertStep {
   reverted: RevertResult['reverted'][number] | null
 }
 
-function planRevert({ path, draft, live }: Slot, isByPath: boolean): RevertStep[] {
+function planRevert(slot: Slot, isByPath: boolean): RevertStep[] {
+  const { path, draft, live } = slot
   if (draft === null) return []
   const documentUuid = live?.documentUuid ?? draft.documentUuid
   const isDeleted = draft.deletedAt !== null
   if (isDeleted && isByPath && live === null && draft.baseHash === null) {
     return [{ path, keep: draft, reverted: { path, documentUuid, action: 'restored' } }]
   }
-  if (!isChange({ path, draft, live })) return [{ path, keep: null, reverted: null }]
+  if (!isChange(slot)) return [{ path, keep: null, reverted: null }]
   const action = isDeleted ? 'restored' : live ? 'reset' : 'removed'
   return [{ path, keep: null, reverted: { path, documentUuid, action } }]
 }

@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import type { Request } from 'express'
 import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
 import { largestId, readVersionRef } from '../../features/documents/version-ref.ts'
@@ -5,7 +6,7 @@ import { refuse } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guards.ts'
 
 const documentsAddress = /^(\/projects\/[^/]+\/versions\/[^/]+\/documents)(?:\/(.*))?$/
-const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update', 'check', 'merge'])
+const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update', 'check', 'merge', 'move'])
 
 /**
  * Encodes a document path, which may contain slashes, as the single segment that a route can match.
@@ -69,10 +70,7 @@ export function revisionAddress(params: { projectId: string; versionUuid: string
 
 export function preconditions(req: Request) {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = req.headers
-  return {
-    ...(ifMatch === undefined ? {} : { ifMatch }),
-    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
-  }
+  return defined({ ifMatch, ifNoneMatch })
 }
 
 /** Parses `Last-Event-ID`, a sequence of digits. Returns 0 for any other value, and without the header. */

@@ -14,9 +14,10 @@ import {
 import { resolveVersion } from '../../features/documents/version-ref.ts'
 import { listProviders, type ProviderEntry } from '../../features/providers/list-providers.ts'
 import { type Choice, chooseProvider } from '../../features/providers/resolve-provider.ts'
+import { type MovedDocument, moveDocument } from '../../features/versions/push/move-document.ts'
 import { RunError } from '../../shared/app-error.ts'
 import { checkBody } from '../../wire/check.ts'
-import { documentBody, unresolvedBody } from '../../wire/document.ts'
+import { documentBody, movedBody, unresolvedBody } from '../../wire/document.ts'
 import { clientBody } from '../../wire/legacy-clients.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { preconditions, revisionAddress, versionAddress } from '../body/address.ts'
@@ -66,6 +67,15 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
       const input = { ...address, path: params.path, ...(ifMatch === undefined ? {} : { ifMatch }) }
       const { documentUuid, path } = await deleteDocument(deps, input)
       return { status: 200, body: { documentUuid, path } }
+    },
+    move: async ({ params, body, req, res }) => {
+      let kindOf: Awaited<ReturnType<typeof providerKinds>>
+      const bodyOf = (moved: MovedDocument) => movedBody(moved, kindOf(moved.config))
+      return onlyOnce(deps, { req, res, status: 200, bodyOf, headersOf: cacheHeaders }, async (own) => {
+        const address = addressOf(params, res)
+        kindOf = await providerKinds(own, address)
+        return moveDocument(own, { ...body, ...address })
+      })
     },
     merge: async ({ params, body, res }) => {
       return { status: 200, body: await mergeDocuments(deps, { ...body, ...addressOf(params, res) }) }

@@ -94,7 +94,8 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
       const isCreation = route.name === 'versions.create'
       const version = { name: 'new', changes: [isCreation ? added : change(bottom)], publish: {} }
       const items = [{ path: 'merged', prompt: bottom, baseHash: hash('sha256', base) }]
-      const body = { ...document, ...version, items, ...(/push|publish/.test(route.path) && { merge: true }) }
+      const move = { from: 'two', to: 'new' }
+      const body = { ...document, ...version, ...move, items, ...(/push|publish/.test(route.path) && { merge: true }) }
       return httpCall(route.method, `${server.url}/api/v3${path}`, {
         headers: { authorization: `Bearer ${key}` },
         ...(route.method === 'GET' ? {} : { body }),

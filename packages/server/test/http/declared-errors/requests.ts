@@ -73,6 +73,7 @@ export const successes: Record<string, Success> = {
     ids: await inDraft(world),
     body: { items: [{ path: 'hello', prompt: 'x', baseHash: '' }] },
   }),
+  'documents.move': async (world) => ({ ids: await inDraft(world), body: { from: 'hello', to: newName() } }),
   'documents.check': async (world) => ({ ids: await inDraft(world), body: { path: 'hello' } }),
   'runs.run': async (world) => ({ ids: await inLive(world), body: { path: 'hello', parameters: { name: 'Ada' } } }),
   'runs.chat': async (world) => {

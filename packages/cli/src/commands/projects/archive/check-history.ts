@@ -58,6 +58,11 @@ function checkChanges({ number, changes, revisions }: ArchivedVersion, live: Rea
     if ((status === 'added') === live.has(path))
       throw new Refused(`${place} does not match the version before it: ${path} is ${status}`)
   }
+  const sources = changes.flatMap(({ from }) => from ?? [])
+  if (new Set(sources).size < sources.length) throw new Refused(`${place} moves a prompt twice`)
+  for (const { path, hash, from } of changes)
+    if (from !== undefined && (hash === null || from === path || !seen.has(from) || !live.has(from)))
+      throw new Refused(`${place} moves ${path} from a path without a prompt`)
 }
 
 function checkRevisions({ number, revisions = [] }: ArchivedVersion, published: ReadonlyMap<string, string>): void {

@@ -1,4 +1,5 @@
 import type { Evaluation, Project, Stet, Version } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { CliError } from '../../../exit-code.ts'
 import type {
   ArchivedChange,
@@ -49,12 +50,13 @@ async function readProject(
   const versions: ArchivedVersion[] = []
   /** Reads the changes of a version, or of one of its revisions. */
   const diff = async ({ version: number }: Version, ref: string, base?: string): Promise<Diffed[]> => {
-    const { changes } = await client.versions.diff(ref, { projectId, ...(base !== undefined && { base }) })
-    for (const { path, documentUuid, after } of changes) {
-      pathOf.set(documentUuid, path)
+    const { changes } = await client.versions.diff(ref, defined({ projectId, base }))
+    for (const { path, documentUuid, after, movedFrom } of changes) {
+      if (after || !pathOf.has(documentUuid)) pathOf.set(documentUuid, path)
       // Live has a prompt until a version up to it deletes it. A draft can only add others.
       if (number !== null && number <= live && !after) current.delete(path)
-      if (after && (number === null ? !current.has(path) : number <= live)) current.set(path, documentUuid)
+      const isAdded = number === null ? !current.has(path) && !movedFrom : number <= live
+      if (after && isAdded) current.set(path, documentUuid)
       if (after) texts.set(after.contentHash, after.content)
     }
     return changes
@@ -126,6 +128,6 @@ async function archivedExamples(
 
 type Diffed = Awaited<ReturnType<Stet['versions']['diff']>>['changes'][number]
 
-function archivedChange({ path, status, after, conflict }: Diffed): ArchivedChange {
-  return { path, status, hash: after?.contentHash ?? null, conflict }
+function archivedChange({ path, status, after, conflict, movedFrom }: Diffed): ArchivedChange {
+  return { path, status, hash: after?.contentHash ?? null, ...(movedFrom && { from: movedFrom.path }), conflict }
 }

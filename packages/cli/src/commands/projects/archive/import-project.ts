@@ -47,7 +47,7 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
     const next = merged[live]
     if (!next) break
     const isContinued = live > 0 && live === target.merged.length
-    await push(input, made.get(next), isContinued ? await changesOverLive(input, live + 1) : next.changes)
+    await push(input, made.get(next), isContinued ? await changesOverLive(input, next, live + 1) : next.changes)
     made.set(next, await describe(input, next, made.get(next)))
     onProgress(live + 1, archive.versions.length)
   }
@@ -77,7 +77,9 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
 /** A conflict needs a base that is older than live, so prompts in conflict are pushed before live moves on. */
 async function makeDraft(input: ImportInput, version: ArchivedVersion): Promise<Version> {
   const draft = await openDraft(input, version)
-  const contested = version.changes.filter(({ conflict }) => conflict)
+  const known = publishedAt(input.archive, version.parent ?? 0)
+  // A prompt that live got later can move only when live has it.
+  const contested = version.changes.filter(({ conflict, from }) => conflict && (from === undefined || known.has(from)))
   if (isDraft(version)) await push(input, draft, contested)
   return draft
 }
@@ -96,32 +98,82 @@ async function openDraft(input: ImportInput, version: ArchivedVersion): Promise<
   return draft
 }
 
-async function push(
-  { client, archive: { texts }, target: { projectId }, signal }: ImportInput,
-  draft: Version | undefined,
-  archived: readonly Pick<ArchivedChange, 'path' | 'status' | 'hash'>[],
-): Promise<void> {
+type Pushed = Pick<ArchivedChange, 'path' | 'status' | 'hash' | 'from'>
+
+async function push(input: ImportInput, draft: Version | undefined, archived: readonly Pushed[]): Promise<void> {
   if (!draft) throw new Error('A version has no draft')
-  const changes = archived.map(
-    ({ path, status, hash }): Change =>
-      hash === null ? { path, status } : { path, status, content: texts.get(hash) ?? '' },
-  )
-  for (const part of partsOf(changes, maxChanges)) await client.versions.push(draft.uuid, part, { projectId, signal })
+  const { client, archive, target, signal } = input
+  const at = { projectId: target.projectId, signal }
+  const sources = new Set(archived.flatMap(({ from }) => from ?? []))
+  if (sources.size > 0) await pushMoves(input, draft, archived)
+  const changes = archived.flatMap(({ path, status, hash }): Change[] => {
+    if (hash !== null) return [{ path, status, content: archive.texts.get(hash) ?? '' }]
+    return sources.has(path) ? [] : [{ path, status }]
+  })
+  for (const part of partsOf(changes, maxChanges)) await client.versions.push(draft.uuid, part, at)
+}
+
+/** Moves the prompts that the draft has not moved yet. Their new texts follow. */
+async function pushMoves(
+  { client, target: { projectId }, signal }: ImportInput,
+  draft: Version,
+  archived: readonly Pushed[],
+): Promise<void> {
+  const at = { projectId, signal }
+  const { items } = await client.versions.tree(draft.uuid, at)
+  const origins = new Map(items.map(({ path, movedFrom }) => [path, movedFrom?.path]))
+  const moves = new Map<string, string>()
+  for (const { path, from } of archived) if (from !== undefined && origins.get(path) !== from) moves.set(from, path)
+  const shown = new Set(items.filter(({ change }) => change !== 'deleted').map(({ path }) => path))
+  const replaced = [...moves.values()].filter((path) => shown.has(path) && !moves.has(path))
+  const deletions = replaced.map((path): Change => ({ path, status: 'deleted' }))
+  for (const part of partsOf(deletions, maxChanges)) await client.versions.push(draft.uuid, part, at)
+  for (const part of movesInParts(moves)) await client.versions.push(draft.uuid, part, at)
+}
+
+/**
+ * Orders moves so that each path is free when a prompt moves there. Prompts that change places need one push; a ring of
+ * too many loses its moves.
+ */
+function movesInParts(moves: ReadonlyMap<string, string>): Change[][] {
+  const parts: Change[][] = [[]]
+  const done = new Set<string>()
+  for (const start of moves.keys()) {
+    const chain: Change[] = []
+    let from = start
+    for (let path = moves.get(from); path !== undefined && !done.has(from); path = moves.get(from)) {
+      done.add(from)
+      chain.unshift({ path, from, status: 'moved' })
+      from = path
+    }
+    const isRing = from === start && chain.length > 0
+    if (isRing && chain.length > maxChanges) continue
+    for (const group of isRing ? [chain] : chain.map((move) => [move])) {
+      if ((parts.at(-1)?.length ?? 0) + group.length > maxChanges) parts.push([])
+      parts.at(-1)?.push(...group)
+    }
+  }
+  return parts.filter(({ length }) => length > 0)
 }
 
 /** The changes that make live the version `number` as it was published. Forced edits and rollbacks may have changed live. */
 async function changesOverLive(
   { client, archive, target: { projectId } }: ImportInput,
+  { changes }: ArchivedVersion,
   number: number,
-): Promise<Pick<ArchivedChange, 'path' | 'status' | 'hash'>[]> {
+): Promise<Pushed[]> {
   const wanted = publishedAt(archive, number)
   const live = new Map(
     (await listPrompts(client, { projectId, versionUuid: 'live' })).map(({ path, contentHash }) => [path, contentHash]),
   )
+  const origins = new Map(
+    changes.flatMap(({ path, from }) => (from !== undefined && live.has(from) ? [[path, from]] : [])),
+  )
   return [...new Set([...wanted.keys(), ...live.keys()])].flatMap((path) => {
     const hash = wanted.get(path) ?? null
-    if (live.get(path) === (hash ?? undefined)) return []
-    return [{ path, hash, status: hash === null ? ('deleted' as const) : ('modified' as const) }]
+    const from = origins.get(path)
+    if (live.get(path) === (hash ?? undefined) && from === undefined) return []
+    return [{ path, hash, status: hash === null ? 'deleted' : 'modified', ...(from !== undefined && { from }) }]
   })
 }
 

@@ -26,9 +26,11 @@ export function readHeader(line: unknown): {
 } {
   const header = fieldsOf(line)
   if (header['format'] !== archiveFormat) throw new Refused('it is a different kind of file')
-  const [first, latest] = archiveVersions
-  if (header['version'] !== first && header['version'] !== latest)
-    throw new Refused(`it has format version ${String(header['version'])}, but this stet reads version ${latest}`)
+  const version = archiveVersions.find((known) => known === header['version'])
+  if (version === undefined)
+    throw new Refused(
+      `it has format version ${String(header['version'])}, but this stet reads version ${archiveVersions.at(-1)}`,
+    )
   const project = fieldsOf(header['project'])
   const counts = fieldsOf(header['counts'])
   return {
@@ -44,7 +46,7 @@ export function readHeader(line: unknown): {
       texts: whole(counts, 'texts'),
       examples: whole(counts, 'examples'),
     },
-    live: header['version'] === latest ? whole(header, 'live') : undefined,
+    live: version === 1 ? undefined : whole(header, 'live'),
   }
 }
 
@@ -103,7 +105,8 @@ function readChange(value: unknown): ArchivedChange {
   const after = optional(change, 'hash', hash)
   if ((status === 'deleted') !== (after === null))
     throw new Refused('a change needs a hash, and a deletion must not have one')
-  return { path: text(change, 'path'), status, hash: after, conflict: change['conflict'] === true }
+  const from = change['from'] === undefined ? {} : { from: text(change, 'from') }
+  return { path: text(change, 'path'), status, hash: after, ...from, conflict: change['conflict'] === true }
 }
 
 export function readEvaluation(line: unknown): ArchivedEvaluation {

@@ -6,8 +6,11 @@ import { createHash } from 'node:crypto'
 import type { Evaluation, Example } from '@stet/sdk'
 
 export const archiveFormat = 'stet-project'
-/** The second one has what forced edits and rollbacks add, so that older importers refuse it instead of losing that. */
-export const archiveVersions = [1, 2] as const
+/**
+ * The second one has what forced edits and rollbacks add, the third one moves. Older importers refuse it instead of losing
+ * that.
+ */
+export const archiveVersions = [1, 2, 3] as const
 export const archiveEnding = '.stet.gz'
 
 export interface ProjectArchive {
@@ -69,6 +72,8 @@ export interface ArchivedChange {
   status: 'added' | 'modified' | 'deleted'
   /** The hash of the new text. Null for a deletion. */
   hash: string | null
+  /** The path at which the version before has the prompt. Absent if the prompt did not move. */
+  from?: string
   /** True in a draft if the prompt has changed in live since the draft changed it. */
   conflict: boolean
 }

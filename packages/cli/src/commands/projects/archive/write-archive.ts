@@ -27,9 +27,9 @@ export function packArchive({ project, versions, evaluations, examples, texts, l
   const isPlain =
     versions.every(({ base, revisions }) => !base && !revisions) &&
     live === versions.filter((version) => !isDraft(version)).length
-  const lines: ArchiveLine[] = [
-    { format: archiveFormat, version: isPlain ? 1 : 2, project, counts, ...(!isPlain && { live }) },
-  ]
+  const hasMoves = versions.some(({ changes }) => changes.some(({ from }) => from !== undefined))
+  const version = hasMoves ? 3 : isPlain ? 1 : 2
+  const lines: ArchiveLine[] = [{ format: archiveFormat, version, project, counts, ...(version > 1 && { live }) }]
   const written = new Set<string>()
   for (const version of versions) {
     for (const { hash } of [...version.changes, ...(version.revisions ?? [])]) {

@@ -1,12 +1,13 @@
 /** A merged text is one row for an interval of version numbers. Draft rows overlay the live version's (ADR 9). */
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type { DocumentText, TextHead } from '../../../features/documents/document.ts'
-import { openEnd } from '../../../features/documents/overlay.ts'
+import { openEnd, withMoves } from '../../../features/documents/overlay.ts'
 import type {
   DocumentStore,
   DraftRow,
   ListedText,
   MergedText,
+  Slot,
   SlotOf,
   TextFilter,
   VersionSet,
@@ -16,11 +17,14 @@ import type { DatabaseClient } from '../database.ts'
 const updatedBy = Prisma.sql`
   (SELECT jsonb_build_object('id', a.id, 'name', a.name, 'email', a.email) FROM author a WHERE a.id = d.author_id) AS "updatedBy"`
 
+// A published row keeps its column, which says nothing about later versions.
+const movedFrom = Prisma.sql`CASE WHEN d.valid_from = 0 THEN d.moved_from END AS "movedFrom"`
+
 // Uses a subquery per row. For a join, the planner may expect many rows and read every version.
 const rowColumns = Prisma.sql`
   d.id, d.document_uuid::text AS "documentUuid", d.project_id AS "projectId", d.version_id AS "versionId", d.path,
   d.content_hash AS "contentHash", (SELECT v.merged_at FROM version v WHERE v.id = d.version_id) AS "mergedAt",
-  d.created_at AS "createdAt", d.updated_at AS "updatedAt", ${updatedBy}`
+  d.created_at AS "createdAt", d.updated_at AS "updatedAt", ${updatedBy}, ${movedFrom}`
 
 const textColumns = Prisma.sql`${rowColumns}, d.content`
 
@@ -40,7 +44,8 @@ const merged = (projectId: number, number: number | Prisma.Sql) =>
 /** The rows that live serves. */
 export const served = (projectId: number) => merged(projectId, liveNumber(projectId))
 
-const ofDraft = (id: number) => Prisma.sql`d.version_id = ${id} AND d.valid_from = 0`
+const ofDraft = (id: number, row: 'd' | 'o' = 'd') =>
+  Prisma.sql`${Prisma.raw(row)}.version_id = ${id} AND ${Prisma.raw(row)}.valid_from = 0`
 
 /**
  * A draft shows its own rows, plus the live version's rows at all other paths. Its deleted rows hide live rows.
@@ -78,7 +83,7 @@ function rowsAsOf({ id, projectId, number, asOf }: VersionSet, atPaths: Prisma.S
 }
 
 const mergedText = {
-  omit: { refers: true, baseHash: true, deletedAt: true },
+  omit: { refers: true, baseHash: true, deletedAt: true, movedFrom: true },
   include: { version: { select: { mergedAt: true } } },
 } as const
 
@@ -219,8 +224,12 @@ function mentioning(path: string): Prisma.Sql {
 
 function listSlots(client: DatabaseClient): DocumentStore['listSlots'] {
   return async (workspaceId, draft, paths) => {
+    // The row that a prompt moved to may be at none of the paths.
     const found = await client.$queryRaw<RowOf<DocumentText>[]>`
-      SELECT ${textColumns}, ${slotColumns} FROM (${slotRows(draft, paths)}) d
+      SELECT ${textColumns}, ${slotColumns}, CASE WHEN d.valid_from = 0 THEN (
+        SELECT jsonb_build_object('path', o.path, 'contentHash', o.content_hash) FROM document o
+        WHERE ${ofDraft(draft.id, 'o')} AND o.moved_from = d.path LIMIT 1) END AS "movedTo"
+      FROM (${slotRows(draft, paths)}) d
       WHERE ${ownedBy(workspaceId, draft.projectId)} ORDER BY d.path COLLATE "C"`
     return toSlots(found)
   }
@@ -237,7 +246,8 @@ function slotRows(draft: VersionSet, paths?: readonly string[]): Prisma.Sql {
 }
 
 function listSlotHeads(client: DatabaseClient): DocumentStore['listSlotHeads'] {
-  return async (workspaceId, draft) => toSlots(await listHeadRows(client, workspaceId, draft, slotRows(draft)))
+  return async (workspaceId, draft) =>
+    withMoves(toSlots(await listHeadRows(client, workspaceId, draft, slotRows(draft))))
 }
 
 function listHeads(client: DatabaseClient): DocumentStore['listHeads'] {
@@ -247,38 +257,54 @@ function listHeads(client: DatabaseClient): DocumentStore['listHeads'] {
       set.number === null
         ? Prisma.sql`SELECT d.* FROM document d WHERE ${ofDraft(set.id)} UNION ALL ${live}`
         : shownRows(set, Prisma.empty)
-    return toSlots(await listHeadRows(client, workspaceId, set, rows))
+    return withMoves(toSlots(await listHeadRows(client, workspaceId, set, rows)))
   }
 }
 
 function listHeadRows(client: DatabaseClient, workspaceId: number, { projectId }: VersionSet, rows: Prisma.Sql) {
   return client.$queryRaw<RowOf<TextHead>[]>`
     SELECT d.document_uuid::text AS "documentUuid", d.path, d.content_hash AS "contentHash", d.updated_at AS "updatedAt", ${updatedBy},
-      ${slotColumns}
+      ${slotColumns}, ${movedFrom}
     FROM (${rows}) d WHERE ${ownedBy(workspaceId, projectId)} ORDER BY d.path COLLATE "C"`
 }
 
 function saveDraft(client: DatabaseClient): DocumentStore['saveDraft'] {
   return async (workspaceId, draft, writes) => {
     await client.$executeRaw`
-      INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, base_hash, deleted_at, created_at, updated_at, author_id)
-      SELECT w."documentUuid", ${draft.projectId}, ${draft.id}, w.path, w.content, w."contentHash", w."baseHash", w."deletedAt", w."createdAt", w."updatedAt", (w."updatedBy" ->> 'id')::int
+      INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, base_hash, deleted_at, created_at, updated_at, author_id,
+        moved_from)
+      SELECT w."documentUuid", ${draft.projectId}, ${draft.id}, w.path, w.content, w."contentHash", w."baseHash", w."deletedAt", w."createdAt", w."updatedAt", (w."updatedBy" ->> 'id')::int,
+        w."movedFrom"
       FROM jsonb_to_recordset(${JSON.stringify(writes)}::jsonb) AS w("documentUuid" uuid, path text, content text, "contentHash" text,
-        "baseHash" text, "deletedAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz, "updatedBy" jsonb)
+        "baseHash" text, "deletedAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz, "updatedBy" jsonb, "movedFrom" text)
       WHERE ${ownedBy(workspaceId, draft.projectId)}
       ON CONFLICT (version_id, path, valid_from) DO UPDATE SET document_uuid = excluded.document_uuid, content = excluded.content,
         content_hash = excluded.content_hash, base_hash = excluded.base_hash, deleted_at = excluded.deleted_at,
-        created_at = excluded.created_at, updated_at = excluded.updated_at, author_id = excluded.author_id`
+        created_at = excluded.created_at, updated_at = excluded.updated_at, author_id = excluded.author_id, moved_from = excluded.moved_from`
   }
 }
+
+/** True if the row is a moved prompt, or takes the path of one. Such a row is another prompt than live's at its path. */
+const isMoving = (draftId: number, row: 'r' | 'o') => Prisma.sql`
+  (${Prisma.raw(row)}.moved_from IS NOT NULL OR EXISTS (SELECT FROM document m
+    WHERE m.version_id = ${draftId} AND m.valid_from = 0 AND m.moved_from = ${Prisma.raw(row)}.path))`
 
 function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
   return async (workspaceId, draft, number, paths) => {
     const own = inProject(workspaceId, draft)
-    // Gives the draft's rows the live rows' document ids. Then closes the open rows to make room for the draft's.
+    // Gives the draft's rows the live rows' document ids. A row gets a new id if live has moved the prompt elsewhere since,
+    // because an id must be unique in a set. Then closes the open rows to make room for the draft's.
     await client.$executeRaw`
       UPDATE document r SET document_uuid = coalesce(
-        (SELECT d.document_uuid FROM document d WHERE ${served(draft.projectId)} AND d.path = r.path), r.document_uuid)
+        CASE WHEN NOT ${isMoving(draft.id, 'r')} THEN
+          (SELECT d.document_uuid FROM document d WHERE ${served(draft.projectId)} AND d.path = r.path) END,
+        CASE WHEN NOT EXISTS (
+          SELECT FROM document d WHERE ${served(draft.projectId)} AND d.document_uuid = r.document_uuid AND d.path <> r.path
+            AND NOT EXISTS (SELECT FROM document o WHERE ${ofDraft(draft.id, 'o')} AND o.path = d.path
+              AND (o.deleted_at IS NOT NULL OR ${isMoving(draft.id, 'o')})))
+          AND NOT EXISTS (SELECT FROM document o WHERE ${ofDraft(draft.id, 'o')} AND o.document_uuid = r.document_uuid
+            AND o.deleted_at IS NULL AND o.id < r.id) THEN r.document_uuid END,
+        gen_random_uuid())
       WHERE r.version_id = ${draft.id} AND r.valid_from = 0 AND ${ownedBy(workspaceId, draft.projectId)}`
     await client.document.updateMany({
       where: { ...own, validTo: openEnd, path: { in: [...paths] } },
@@ -343,14 +369,17 @@ function listDifferingPaths(client: DatabaseClient): DocumentStore['listDifferin
   }
 }
 
-type RowOf<Text> = Text & Pick<DraftRow, 'path' | 'baseHash' | 'deletedAt'> & { isDraft: boolean }
+type RowOf<Text> = Text &
+  Pick<DraftRow, 'path' | 'baseHash' | 'deletedAt' | 'movedFrom'> & { isDraft: boolean; movedTo?: Slot['movedTo'] }
 
 function toSlots<Text>(rows: readonly RowOf<Text>[]): SlotOf<Text>[] {
   const slots = new Map<string, SlotOf<Text>>()
   for (const row of rows) {
-    const slot: SlotOf<Text> = slots.get(row.path) ?? { path: row.path, draft: null, live: null }
-    if (row.isDraft) slot.draft = row
-    else slot.live = row
+    const slot: SlotOf<Text> = slots.get(row.path) ?? { path: row.path, draft: null, live: null, movedTo: null }
+    if (row.isDraft) {
+      slot.draft = row
+      slot.movedTo = row.movedTo ?? null
+    } else slot.live = row
     slots.set(row.path, slot)
   }
   return [...slots.values()]

@@ -134,27 +134,29 @@ function createMerged(client: DatabaseClient): VersionStore['createMerged'] {
   }
 }
 
-/** The draft's rows that differ from live. */
+/** The draft's rows that differ from live: in the text, or because the draft moves one of both prompts. */
 const draftChanges = (projectId: number, ids: readonly number[]) => Prisma.sql`
-  SELECT r.version_id AS id, count(*) FROM document r
-  WHERE r.version_id = ANY(${ids}::int[]) AND r.valid_from = 0
-    AND CASE WHEN r.deleted_at IS NULL THEN r.content_hash END IS DISTINCT FROM
-      (SELECT d.content_hash FROM document d WHERE ${served(projectId)} AND d.path = r.path)
+  SELECT r.version_id AS id, count(*) FROM (
+    SELECT r.*, (SELECT d.content_hash FROM document d WHERE ${served(projectId)} AND d.path = r.path) AS live_hash
+    FROM document r WHERE r.version_id = ANY(${ids}::int[]) AND r.valid_from = 0) r
+  WHERE CASE WHEN r.deleted_at IS NULL THEN r.content_hash END IS DISTINCT FROM r.live_hash
+    OR r.live_hash IS NOT NULL AND (r.moved_from IS NOT NULL OR EXISTS (
+      SELECT FROM document m WHERE m.version_id = r.version_id AND m.valid_from = 0 AND m.moved_from = r.path))
   GROUP BY r.version_id`
 
 /**
- * Per number, the paths at which a text begins or ends, unless one text replaces an equal one. The given numbers limit
+ * Per number, the paths at which a text begins or ends, unless one text replaces an equal one of the same prompt. The given numbers limit
  * what is read: compared with a column instead, they may make the planner read every text of the project.
  */
 const mergedChanges = (projectId: number, numbers: readonly number[]) => Prisma.sql`
   SELECT c.number, count(*) FROM (
     SELECT t.number FROM (
-      SELECT d.valid_from AS number, d.path, d.content_hash FROM document d
+      SELECT d.valid_from AS number, d.path, d.content_hash, d.moved_from IS NOT NULL AS is_moved FROM document d
       WHERE d.project_id = ${projectId} AND d.valid_from = ANY(${numbers}::int[])
       UNION ALL
-      SELECT d.valid_to, d.path, d.content_hash FROM document d
+      SELECT d.valid_to, d.path, d.content_hash, false FROM document d
       WHERE d.project_id = ${projectId} AND d.valid_to = ANY(${numbers}::int[])) t
-    GROUP BY t.number, t.path HAVING count(*) = 1 OR min(t.content_hash) <> max(t.content_hash)) c
+    GROUP BY t.number, t.path HAVING count(*) = 1 OR min(t.content_hash) <> max(t.content_hash) OR bool_or(t.is_moved)) c
   GROUP BY c.number`
 
 const person = Prisma.sql`jsonb_build_object('id', a.id, 'name', a.name, 'email', a.email)`

@@ -20,6 +20,8 @@ export interface Sides {
   baseHash: string
   /** The text with this hash. Default: the text with this hash that the project has stored. */
   base?: string | undefined
+  /** The path at which the base is stored. Default: `path`. Another one if the prompt moves. */
+  basePath?: string
 }
 
 export interface MergedSides extends Pick<Merge, 'regions'> {
@@ -60,12 +62,12 @@ export function textMerger(
 ): TextMerger {
   const left = { merged: mostMergedBytes, shown: mostShownBytes.ofCall }
   const merge = async (sides: Sides): Promise<MergedSides> => {
-    const { path, mine, theirs, baseHash } = sides
+    const { path, basePath = path, mine, theirs, baseHash } = sides
     if (mine === theirs) return { ...undecided, content: mine, isClean: true }
     if (mine === null || theirs === null) return undecided
     if (left.merged === 0) return skipped
     const hash = hashIn(baseHash)
-    const stored = () => deps.stores.documents.findContentOptional(owner.workspaceId, projectId, path, hash)
+    const stored = () => deps.stores.documents.findContentOptional(owner.workspaceId, projectId, basePath, hash)
     const base = hash === '' ? undefined : (sides.base ?? (await stored()) ?? undefined)
     const compiles = async (content: string): Promise<boolean> => {
       const text = { path, content, contentHash: hashContent(content) }

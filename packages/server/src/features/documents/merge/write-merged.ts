@@ -2,7 +2,7 @@
 import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { byPath, hashContent, loadFromVersion, loadWith, type SourceText } from '../check-document.ts'
-import { shownIn } from '../overlay.ts'
+import { movedText, shownIn } from '../overlay.ts'
 import type { Slot } from '../ports.ts'
 import { hashIn } from '../preconditions.ts'
 import { ownerOf, resolveVersion, type VersionAddress } from '../version-ref.ts'
@@ -12,6 +12,8 @@ import { assertBase, describeConflict, type Sides, textMerger } from './merge-te
 export interface MergingWrite extends Pick<Sides, 'path' | 'base' | 'baseHash'> {
   /** Null for a deletion. */
   content: string | null
+  /** The path from which the prompt moves. `baseHash` concerns the prompt there. */
+  from?: string
 }
 
 /** By path, what to write and the hash of the text that it replaces. */
@@ -36,9 +38,14 @@ class StaleTexts extends Error {
 
 /** @throws StaleTexts if a write would replace another text than its base. */
 export function assertCurrent(current: CurrentWrites, slots: readonly Slot[]): void {
-  const shown = new Map(slots.map((slot) => [slot.path, shownIn(slot)]))
-  const stale = [...current.values()].flatMap(({ path, baseHash }) => {
-    const { content: theirs = null, contentHash: actual = null } = shown.get(path) ?? {}
+  const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
+  const replaced = ({ path, from }: MergingWrite) => {
+    const slot = slotAt.get(from ?? path)
+    return slot && (from === undefined ? shownIn(slot) : movedText(slot, slotAt.get(path)))
+  }
+  const stale = [...current.values()].flatMap((write) => {
+    const { path, baseHash } = write
+    const { content: theirs = null, contentHash: actual = null } = replaced(write) ?? {}
     return hashIn(baseHash) === (actual ?? '') ? [] : [{ path, theirs, actual }]
   })
   if (stale.length > 0) throw new StaleTexts(stale)
@@ -85,7 +92,7 @@ export async function writeMerged<Result>(
   }
 
   function hashesOf({ path, actual }: StaleText) {
-    return { path, expected: given.get(path)?.baseHash, actual }
+    return { path: given.get(path)?.from ?? path, expected: given.get(path)?.baseHash, actual }
   }
 }
 
@@ -105,11 +112,13 @@ async function mergeStale(
   const merged = new Map<string, MergingWrite & { isMerged?: true }>()
   const conflicts: object[] = []
   for (const { path, theirs, actual } of stale) {
-    const { content: mine = null, baseHash = '', base } = given.get(path) ?? {}
-    const result = await merge({ path, mine, theirs, baseHash, base })
+    const write = given.get(path)
+    const { content: mine = null, baseHash = '', base, from = path } = write ?? {}
+    const result = await merge({ path, basePath: from, mine, theirs, baseHash, base })
     const { content } = result
-    if (!result.isClean) conflicts.push({ path, expected: baseHash, actual, ...describeConflict(result) })
-    else merged.set(path, { path, content, baseHash: actual ?? '', ...(content !== mine && { isMerged: true }) })
+    if (!result.isClean) conflicts.push({ path: from, expected: baseHash, actual, ...describeConflict(result) })
+    else
+      merged.set(path, { ...write, path, content, baseHash: actual ?? '', ...(content !== mine && { isMerged: true }) })
   }
   if (conflicts.length > 0) throw refuse('base-changed', { conflicts })
   return merged

@@ -1,5 +1,4 @@
 /** Merges the texts of a draft with newer ones of live, outside of the transaction that writes the results. */
-import { randomUUID } from 'node:crypto'
 import type { LiveConflict } from '@stet/contract/vocabulary'
 import type { Caller } from '../../../shared/caller.ts'
 import type { Needs } from '../../deps.ts'
@@ -7,8 +6,8 @@ import type { ProjectWriter } from '../../documents/change-project.ts'
 import { hashContent, loadFromVersion, loadWith } from '../../documents/check-document.ts'
 import type { DocumentText, TextHead } from '../../documents/document.ts'
 import { describeConflict, textMerger } from '../../documents/merge/merge-text.ts'
-import { isConflict, writeText } from '../../documents/overlay.ts'
-import type { SlotOf } from '../../documents/ports.ts'
+import { isConflict, withMoves } from '../../documents/overlay.ts'
+import type { DraftWrite, SlotOf } from '../../documents/ports.ts'
 import type { Version } from '../../projects/project.ts'
 import type { EvaluationOwner } from '../../templates/template-engine.ts'
 import type { PlannedDraft, WrittenText } from './compile-draft.ts'
@@ -41,23 +40,28 @@ export async function mergeWithLive(
   const names = { mine: 'draft', theirs: 'live' }
   const merge = textMerger(deps, { owner, projectId: set.projectId, names, load })
   for (const slot of slots.filter(isConflict)) {
-    const { path } = slot
-    // Reads one text at a time, because all texts may not fit in memory.
-    const [stored] = await deps.stores.documents.listSlots(workspaceId, set, [path])
-    const mine = written.has(path) ? (written.get(path) ?? null) : draftText(stored)
     const hashes = hashesOfConflict(slot)
+    // A prompt that the draft moves is merged where the draft shows it.
+    const path = hashes.movedTo ?? slot.path
+    // Reads one text at a time, because all texts may not fit in memory.
+    const stored = await deps.stores.documents.listSlots(workspaceId, set, [...new Set([slot.path, path])])
+    const at = (wanted: string) => stored.find((each) => each.path === wanted)
+    const mine = written.has(path) ? (written.get(path) ?? null) : draftText(at(path))
     // A text that has changed since the slots were read fails the comparison in `writeMerges`.
     const sides = {
       mine: mine?.content ?? null,
-      theirs: stored?.live?.content ?? null,
+      theirs: at(slot.path)?.live?.content ?? null,
       baseHash: hashes.baseHash ?? '',
     }
-    const result = await merge({ path, ...sides })
+    const result = await merge({ path, basePath: slot.path, ...sides })
     const { content, isClean } = result
-    if (!isClean || content === null) conflicts.set(path, { ...hashes, ...describeConflict(result) })
+    // What the draft moved here and what live has here are two prompts, even if their texts are equal.
+    const isOther = slot.movedTo === null && (slot.draft?.movedFrom ?? null) !== null
+    if (!isClean || content === null || isOther) conflicts.set(slot.path, { ...hashes, ...describeConflict(result) })
     else {
       const { documentUuid } = hashes
-      clean.set(path, { text: { path, documentUuid, content, contentHash: hashContent(content) }, of: hashes })
+      const text = { path, documentUuid, content, contentHash: hashContent(content) }
+      clean.set(slot.path, { text, of: hashes })
     }
   }
   return { clean, conflicts }
@@ -70,13 +74,17 @@ function draftText(slot: SlotOf<DocumentText> | undefined): DocumentText | null 
 /** Returns the draft as it will be after the merges. */
 export function withMerges(planned: PlannedDraft, { clean }: LiveMerges): PlannedDraft {
   if (clean.size === 0) return planned
+  const texts = new Map([...clean.values()].map(({ text }): [string, WrittenText] => [text.path, text]))
   const slots = planned.slots.map((slot) => {
-    const contentHash = clean.get(slot.path)?.text.contentHash
-    if (contentHash === undefined || !slot.draft) return slot
-    return { ...slot, draft: { ...slot.draft, contentHash, baseHash: slot.live?.contentHash ?? null } }
+    const { path, draft, live } = slot
+    const contentHash = texts.get(path)?.contentHash
+    const merged = {
+      ...(contentHash && { contentHash }),
+      ...(clean.has(path) && { baseHash: live?.contentHash ?? null }),
+    }
+    return { ...slot, draft: draft && { ...draft, ...merged } }
   })
-  const texts = [...clean].map(([path, { text }]): [string, WrittenText] => [path, text])
-  return { ...planned, slots, written: new Map([...planned.written, ...texts]) }
+  return { ...planned, slots: withMoves(slots), written: new Map([...planned.written, ...texts]) }
 }
 
 /** Rolls back a transaction that would write or publish older texts than those that are there now. */
@@ -89,35 +97,48 @@ export class ChangedMeanwhile extends Error {}
  */
 export async function writeMerges(
   { stores: { documents }, at }: Pick<ProjectWriter, 'stores' | 'at'>,
-  { workspaceId, author }: Caller,
+  { workspaceId }: Caller,
   draft: Version,
   { clean }: LiveMerges,
 ): Promise<void> {
   if (clean.size === 0) return
-  const slots = await documents.listSlots(workspaceId, draft, [...clean.keys()])
-  const rows = slots.flatMap((slot) => {
-    const merge = clean.get(slot.path)
-    if (!merge || !isSame(hashesOfConflict(slot), merge.of)) throw new ChangedMeanwhile()
-    const row = writeText(slot, { ...merge.text, documentUuid: randomUUID(), at, by: author }, true)
-    return row ? { ...row, updatedBy: slot.draft?.updatedBy ?? author } : []
-  })
-  if (slots.length < clean.size) throw new ChangedMeanwhile()
-  await documents.saveDraft(workspaceId, draft, rows)
+  const paths = [...clean].flatMap(([path, { text }]) => [path, text.path])
+  const slots = await documents.listSlots(workspaceId, draft, [...new Set(paths)])
+  const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
+  const rows = new Map<string, DraftWrite>()
+  const change = (path: string, changed: Partial<DraftWrite>) => {
+    const row = rows.get(path) ?? slotAt.get(path)?.draft
+    if (!row) throw new ChangedMeanwhile()
+    rows.set(path, { ...row, ...changed })
+  }
+  for (const [path, { text, of }] of clean) {
+    const slot = slotAt.get(path)
+    if (!slot || !isSame(hashesOfConflict(slot), of)) throw new ChangedMeanwhile()
+    change(path, { baseHash: slot.live?.contentHash ?? null })
+    const { content, contentHash } = text
+    if (slotAt.get(text.path)?.draft?.contentHash !== contentHash)
+      change(text.path, { content, contentHash, updatedAt: at })
+  }
+  await documents.saveDraft(workspaceId, draft, [...rows.values()])
 }
 
 function isSame(one: HashesOfConflict, other: HashesOfConflict): boolean {
-  return one.baseHash === other.baseHash && one.liveHash === other.liveHash && one.draftHash === other.draftHash
+  const { baseHash, liveHash, draftHash, movedTo } = one
+  const isSameText = baseHash === other.baseHash && liveHash === other.liveHash && draftHash === other.draftHash
+  return isSameText && movedTo === other.movedTo
 }
 
 type HashesOfConflict = ReturnType<typeof hashesOfConflict>
 
 /** Describes how publishing the slot would conflict. */
-export function hashesOfConflict({ path, draft, live }: SlotHead) {
+export function hashesOfConflict({ path, draft, live, movedTo }: SlotHead) {
+  const draftHash = draft && draft.deletedAt === null ? draft.contentHash : null
   return {
     path,
     documentUuid: live?.documentUuid ?? draft?.documentUuid ?? '',
     baseHash: draft?.baseHash ?? null,
     liveHash: live?.contentHash ?? null,
-    draftHash: draft && draft.deletedAt === null ? draft.contentHash : null,
+    draftHash: movedTo ? movedTo.contentHash : draftHash,
+    ...(movedTo && { movedTo: movedTo.path }),
   }
 }

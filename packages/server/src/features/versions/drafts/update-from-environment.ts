@@ -24,7 +24,7 @@ export async function updateFromEnvironment(
     const draft = await findVersionRow(deps.stores, input)
     if (draft.number !== null) throw refuse('merged-version')
     const slots = await deps.stores.documents.listSlotHeads(input.caller.workspaceId, draft)
-    const asked = slots.filter(({ path }) => paths?.has(path) ?? true)
+    const asked = slots.filter(({ path, movedTo }) => !paths || paths.has(path) || (movedTo && paths.has(movedTo.path)))
     const merges = await mergeWithLive(deps, ownerOf(input), { set: draft, slots: asked, written: new Map() })
     if (merges.clean.size === 0) return describeUpdate(draft, merges)
     try {

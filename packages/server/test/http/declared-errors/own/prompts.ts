@@ -9,12 +9,15 @@ const importedEdit = (path: string) => {
   return { ...importedVersion(), mergedAt: edit.createdAt, revisions: [{ ...edit, path, prompt: 'x' }] }
 }
 const changed = { path: 'contested', status: 'modified', content: 'changed' }
+const moved = (from: string, path: string) => ({ changes: [{ path, from, status: 'moved' }] })
 const mismatched = { path: 'hello', prompt: 'x', base: 'x', baseHash: 'other' }
 
 export const promptCauses: Record<string, Scenario> = {
   'versions.create invalid-path': (world) => created(world, { changes: [{ ...changed, path: 'no spaces' }] }),
   'versions.create path-too-long': (world) => created(world, { changes: [{ ...changed, path: 'x'.repeat(10_000) }] }),
   'versions.create repeated-path': (world) => created(world, { changes: [changed, changed] }),
+  'versions.create unknown-document': (world) => created(world, moved('unknown', newName())),
+  'versions.create path-taken': (world) => created(world, moved('hello', 'counting')),
   'versions.create base-changed': (world) => created(world, { changes: [{ ...changed, baseHash: 'other' }] }),
   'versions.create live-text-changed': (world) => created(world, { changes: [{ ...changed, liveHash: 'other' }] }),
   'versions.create others-changed': async (world) => {
@@ -105,6 +108,10 @@ export const promptCauses: Record<string, Scenario> = {
     }),
   'versions.push repeated-path': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [changed, changed] } }),
+  'versions.push unknown-document': async (world) =>
+    to('versions.push', world, { ids: await inDraft(world), body: moved('unknown', newName()) }),
+  'versions.push path-taken': async (world) =>
+    to('versions.push', world, { ids: await inDraft(world), body: moved('hello', 'counting') }),
   'versions.push base-changed': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, baseHash: 'other' }] } }),
   'versions.push base-mismatch': async (world) =>
@@ -127,6 +134,16 @@ export const promptCauses: Record<string, Scenario> = {
   },
   'documents.create path-taken': async (world) =>
     to('documents.create', world, { ids: await inDraft(world), body: { path: 'hello' } }),
+  'documents.move invalid-path': (world) => move(world, 'hello', 'no spaces'),
+  'documents.move path-too-long': (world) => move(world, 'hello', 'x'.repeat(10_000)),
+  'documents.move unknown-document': (world) => move(world, 'unknown', newName()),
+  'documents.move path-taken': (world) => move(world, 'hello', 'counting'),
+  'documents.move base-changed': (world) => move(world, 'hello', newName(), { baseHash: 'other' }),
+  'documents.move draft-kept-changing': (world) =>
+    whileTextsChange(world, async () => {
+      const ids = await inDraft(world)
+      return () => to('documents.move', world, { ids, body: { from: 'hello', to: newName() } })
+    }),
   'documents.createOrUpdate base-changed': async (world) =>
     to('documents.createOrUpdate', world, {
       ids: await inDraft(world),
@@ -182,6 +199,10 @@ export const promptCauses: Record<string, Scenario> = {
 }
 
 const inProject = ({ project }: World) => ({ projectId: String(project.id) })
+
+async function move(world: World, from: string, path: string, more: object = {}): Promise<ApiAnswer> {
+  return to('documents.move', world, { ids: await inDraft(world), body: { from, to: path, ...more } })
+}
 
 function created(world: World, body: Record<string, unknown>): Promise<ApiAnswer> {
   return to('versions.create', world, { ids: inProject(world), body: { name: newName(), ...body } })
