@@ -1562,8 +1562,13 @@ export interface ReleaseChecks {
     baseHash: string | null
     /** Null if live has deleted the prompt. */
     liveHash: string | null
-    /** Null if the draft deletes the prompt. */
+    /** The text of the draft, at `movedTo` if the draft moves the prompt. Null if it deletes the prompt. */
     draftHash: string | null
+    /**
+     * The path to which the draft moves the prompt. To resolve the conflict, send the move again, with the merged
+     * text and `liveHash`.
+     */
+    movedTo?: string
   }[]
   checks: {
     name: 'conflict' | 'compile' | 'configuration'
