@@ -29,7 +29,7 @@ export default defineConfig({
   minify: true,
   plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
-    onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', '@handlebars/parser'],
+    onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', 'picomatch', '@handlebars/parser'],
   },
   // The package does not say that its unused kinds of diffs can be left out.
   treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
