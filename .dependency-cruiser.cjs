@@ -90,7 +90,7 @@ module.exports = {
     },
 
     {
-      // A second context makes all code of its process a third slower (ADR 41).
+      // A second context makes all code of its process a third slower (ADR 34).
       name: 'the-server-has-one-vm-context',
       severity: 'error',
       from: { path: '^packages/(server|embedded-postgres|template)/src/' },
@@ -344,7 +344,7 @@ module.exports = {
       from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/compile/' },
       to: {
         path: '^packages/template',
-        pathNot: '^packages/template/src/(merge/|similar-names\\.ts$)',
+        pathNot: '^packages/template/src/(merge|shared)/',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -6,7 +6,7 @@ import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 // pulls, because each file repeats its imports.
 const groups = [
   { name: 'workspace', test: /src.sync.(workspace|apply|compare|send|git|merge)|src.commands.(push|pull|publish)/ },
-  { name: 'settings', test: /src.settings.(?!latitude)/ },
+  { name: 'settings', test: /src.settings.(?!latitude)|template.src.shared/ },
   ...['keys', 'versions', 'providers', 'projects', 'conversations'].map((name) => ({
     name,
     test: new RegExp(`src.commands.${name}.[^/]+$`),

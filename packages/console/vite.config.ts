@@ -10,6 +10,19 @@ const server = process.env['STET_BASE_URL'] ?? 'http://127.0.0.1:8787'
 const fonts = Object.keys(manifest.devDependencies).filter((name) => name.startsWith('@fontsource'))
 const licenses = bundledLicenses(fileURLToPath(new URL('.', import.meta.url)), fonts)
 
+/** What opens above the screen, with Base UI. */
+const overlays = /@base-ui|src.(ui.(dialog|finder|opened-menu|toasts)|app.frame.dialogs.(?!sign-in-form))\b/
+
+/** A file that several parts share would otherwise be a request of its own. */
+const chunks = [
+  { name: 'console', tags: ['$initial' as const] },
+  { name: 'ui', test: (id: string) => /src.(ui|app)\b(?!.*guide)/.test(id) && !overlays.test(id) },
+  { name: 'sdk', test: /packages.sdk.dist/ },
+  { name: 'codemirror', test: /@codemirror.(?!merge)|@lezer/ },
+  { name: 'overlays', test: overlays },
+  { name: 'settings', test: /src.screens.settings.(?!page)/ },
+]
+
 export default defineConfig({
   // Relative addresses resolve against <base href>, so a sub-path behind a proxy needs no rebuild.
   base: './',
@@ -19,6 +32,7 @@ export default defineConfig({
     target: 'es2023',
     // Keeps light-dark() and nesting as written.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
     manifest: true,
     // One style sheet of 12 kB: Vite never loads a part's sheet again after a failed attempt, and would show it without.
     cssCodeSplit: false,

@@ -38,6 +38,7 @@ const startedMs = Date.now()
 const dockerfile = readDockerfile(root)
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'stet-container-')))
 let running: Container | undefined
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => clear().finally(() => process.exit(1)))
 try {
   const image = buildImage()
   checkSize(image)
@@ -49,6 +50,10 @@ try {
   chownSync(volume, volumeOwner(), volumeOwner())
   await useContainers(image, volume)
 } finally {
+  await clear()
+}
+
+async function clear(): Promise<void> {
   await running?.kill()
   rmSync(folder, { recursive: true, force: true })
 }
@@ -133,10 +138,11 @@ function bytesOf(path: string): number {
 }
 
 async function useContainers(image: Image, volume: string): Promise<void> {
-  running = await startContainer('stet-6f7d9-first', image, folder)
-  checkHealth(image, running)
+  running = startContainer('stet-6f7d9-first', image, folder)
+  const baseUrl = await running.address
+  checkHealth(image, baseUrl)
   const apiKey = readFileSync(join(volume, 'admin.key'), 'utf8').trim()
-  const stet = new Stet({ apiKey, baseUrl: running.address, projectId: 1 })
+  const stet = new Stet({ apiKey, baseUrl, projectId: 1 })
   const { uuid: draft } = await stet.versions.create('first')
   await stet.prompts.createOrUpdate('support/reply', { versionUuid: draft, prompt: PROMPT })
   await stet.versions.publish(draft)
@@ -146,21 +152,21 @@ async function useContainers(image: Image, volume: string): Promise<void> {
 
   await running.kill()
   const killedMs = Date.now()
-  running = await startContainer('stet-6f7d9-second', image, folder)
+  running = startContainer('stet-6f7d9-second', image, folder)
+  const successorUrl = await running.address
   say(`successor of the killed container serves after ${Date.now() - killedMs} ms`)
-  checkHealth(image, running)
-  const successor = new Stet({ apiKey, baseUrl: running.address, projectId: 1 })
+  checkHealth(image, successorUrl)
+  const successor = new Stet({ apiKey, baseUrl: successorUrl, projectId: 1 })
   const { conversation } = await successor.conversations.get(uuid)
   if (!JSON.stringify(conversation).includes(TICKET)) throw new Error('the successor lost the conversation')
 
   const code = await running.stop()
-  running = undefined
   if (code !== 0) throw new Error(`SIGTERM ended the container with ${code}`)
   say('SIGTERM ended it with 0')
 }
 
 /** Runs the image's HEALTHCHECK; its address is that of the container, because the network is shared. */
-function checkHealth({ node }: Image, { address }: Container): void {
+function checkHealth({ node }: Image, address: string): void {
   const [, ...args] = dockerfile.healthcheck
   const env = { PORT: new URL(address).port }
   const { status } = spawnSync(node, args, { env })

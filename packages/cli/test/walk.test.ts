@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loggedIn, projectWith, server } from './support/shared-server.ts'
@@ -114,6 +114,19 @@ test('push shows what a run would refuse, and publish refuses it', async () => {
     code: 7,
     stderr:
       '✖ A run would refuse some prompts; nothing was published\n  support/reply:2:1 `temperature` must be a number\n',
+  })
+})
+
+test('publish --check names a prompt that nobody changed, but that includes a deleted one', async () => {
+  const person = await personWithProject('included')
+  await write(person, 'support/part', 'A part.\n')
+  await write(person, 'support/whole', '<prompt path="part" />\n')
+  expect(await person.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
+  await rm(join(person.folder, 'prompts/support/part.promptl'))
+  expect(await person.stet(['push', '--delete'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['publish', '--check'])).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('✖ Some prompts do not compile; nothing was published\n  support/whole:1:'),
   })
 })
 

@@ -70,6 +70,10 @@ test('styles, fonts and everything together keep their limits', () => {
   expect(all).toBeLessThanOrEqual(1_800 * kB)
 })
 
+test('the build has at most 45 files of code', () => {
+  expect(files.filter((file) => file.endsWith('.js')).length).toBeLessThanOrEqual(45)
+})
+
 test('the build contains one React, no source map and no address of another site', () => {
   const scripts = files.filter((file) => file.endsWith('.js')).map((file) => readFileSync(join(dist, file), 'utf8'))
   expect(files.filter((file) => file.endsWith('.map'))).toEqual([])

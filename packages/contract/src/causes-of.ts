@@ -96,7 +96,8 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
   // A body of the console is never large enough to count.
   if (path.startsWith('/console/')) causes.delete('too-many-bytes')
   // Publishing reports `not-a-draft` for an unknown version too.
-  if (causes.has('not-a-draft')) for (const cause of ofParameter['versionUuid'] ?? []) causes.delete(cause)
+  if (method === 'POST' && causes.has('not-a-draft'))
+    for (const cause of ofParameter['versionUuid'] ?? []) causes.delete(cause)
   const order = Object.keys(ERROR_CAUSES)
   return [...causes].sort((one, other) => order.indexOf(one) - order.indexOf(other))
 }

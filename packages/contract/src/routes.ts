@@ -86,6 +86,8 @@ export const routes = {
       errors: ['merged-version'] },
     diff: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/diff', scope: 'read' },
     tree: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/tree', scope: 'read' },
+    checks: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/checks', scope: 'read',
+      errors: ['not-a-draft', 'too-many-evaluations'] },
     import: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/import', scope: 'admin',
       idempotent: true,
       errors: ['merged-version', 'version-uuid-taken', 'invalid-path', 'path-too-long'] },

@@ -120,6 +120,7 @@ export type {
   PushResult,
   Release,
   ReleaseCheck,
+  ReleaseChecks,
   ReleasedVersion,
   ReleaseFinding,
   ReleaseKind,

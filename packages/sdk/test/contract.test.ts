@@ -105,6 +105,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'versions.revert': (stet) => stet.versions.revert(U, { paths: ['a'] }),
   'versions.diff': (stet) => stet.versions.diff(U, { base: 'live' }),
   'versions.tree': (stet) => stet.versions.tree(U),
+  'versions.checks': (stet) => stet.versions.checks(U, { block: 'configuration' }),
   'versions.import': (stet) =>
     stet.versions.import(U, { uuid: U, title: 'x', authorName: 'Ada', createdAt: AT, mergedAt: AT }),
   'environments.releases': (stet) => stet.environments.releases('live', { cursor: '9', limit: 5 }),

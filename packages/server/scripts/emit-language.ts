@@ -60,7 +60,11 @@ const keyMeanings: Record<string, string> = {
   mcpHeaders: 'read for compatibility, and ignored',
 }
 
-const checked = keysByCheck.flatMap(([{ expected }, keys]) => keys.map((key) => [key, expected || 'any'] as const))
+const checked = keysByCheck.flatMap(([{ expected, usual }, keys]) =>
+  keys.map(
+    (key) => [key, usual?.length ? `${expected}, usually from ${usual.join(' to ')}` : expected || 'any'] as const,
+  ),
+)
 const unchecked = [...otherKeys].filter((key) => !checked.some(([known]) => known === key))
 const keys = [...checked, ...unchecked.map((key) => [key, 'any'] as const)]
 explainsAll(
@@ -95,7 +99,8 @@ Everything that the front matter and the expressions of a prompt may contain. [P
 Each key may also be written in snake case (\`max_tokens\`). All but \`parameters\` may also be attributes of a \`<step>\`, for that step only. A key
 that is not listed is passed on to the provider unchanged, for example \`toolChoice\`, \`parallelToolCalls\` or \`logit_bias\`;
 [provider protocols](protocols.md#how-each-protocol-sends-a-prompt) lists the settings that are dropped because a service refuses them. An invalid value
-fails the run with \`document_config_error\`; \`stet check\`, \`stet publish\` and the console refuse it before. A key that is nearly a known one is a warning.
+fails the run with \`document_config_error\`; \`stet check\`, \`stet publish\` and the console refuse it before. A key that is nearly a known one, a number
+outside its usual range, and a model that is not in the list of its provider are warnings.
 
 | key | value | meaning |
 |---|---|---|

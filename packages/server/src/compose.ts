@@ -351,6 +351,7 @@ function createDeps(parts: Parts) {
       environment: environmentProviders({ ...config, since: systemClock.now() }),
       addressGuard: addressGuard(guard),
       prices: priceBook(),
+      testLimitMs: 20_000,
     },
     secrets: secretBox(parts.encryptionKeys),
     ...(storage && { storage: { use: storage, meter: postgresStorageMeter(database.ownSession) } }),

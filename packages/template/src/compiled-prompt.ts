@@ -12,6 +12,7 @@ import { type PromptIssue, promptIssues } from './front-matter/prompt-issues.ts'
 import { readFrontMatter } from './front-matter/read-front-matter.ts'
 import { type ParsedText, parseText } from './parse/parse-text.ts'
 import { MAX_ISSUES, type ResolvedText, resolveText } from './parse/references.ts'
+import { defined } from './shared/defined.ts'
 import { analyse } from './syntax/analysis.ts'
 
 /** A prompt and the documents that it references directly or indirectly, keyed by path. */
@@ -117,7 +118,7 @@ function evaluated(
   const tree = asWritten ? root : parseText(resolved.text ?? '')
   const place = (start: number, end?: number): Place => {
     if (!asWritten) return resolved.place(start, end)
-    return { path: source.path, text: root.text, start, ...(end === undefined ? {} : { end }) }
+    return defined({ path: source.path, text: root.text, start, end })
   }
   const analysis = analyse(tree.fragment)
   const faults = analysis.faults.map((fault) => issueAt(place(fault.start, fault.end), fault.code, fault.message))

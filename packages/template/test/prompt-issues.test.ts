@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ConfigFault, readConfig } from '../src/front-matter/config.ts'
+import { unknownModel } from '../src/front-matter/unknown-model.ts'
 import { parseYaml } from '../src/front-matter/yaml.ts'
 import { compilePrompt, renderStep, scan } from '../src/index.ts'
 import { readings } from '../src/rendering/read-parameters.ts'
@@ -211,6 +212,17 @@ describe('warnings of a check', () => {
   })
 
   it.each([
+    [front('temperature: 2.5'), 'warning 2:1 `temperature` is usually from 0 to 2'],
+    [front('model: m', 'top_p: -0.1'), 'warning 3:1 `top_p` is usually from 0 to 1'],
+    [front('presencePenalty: 3'), 'warning 2:1 `presencePenalty` is usually from -2 to 2'],
+    ['<step temperature="20">a</step>', 'warning 1:7 `temperature` is usually from 0 to 2'],
+  ])('%j is no usual value', (content, issue) => {
+    expect(issuesOf(content)).toEqual([issue])
+    expect(refusal(content)).toBe(undefined)
+  })
+
+  it.each([
+    front('temperature: 2', 'topP: 0', 'frequency_penalty: -2', 'seed: 99999', 'topK: 200'),
     front('parameters: { a: text, b: { type: integer }, c: {}, d: }'),
     '{{ text }}',
     '<user></user>',
@@ -236,5 +248,26 @@ describe('warnings of a check', () => {
     const [first, ...rest] = scan(sourceOf(front(...warnings, 'temperature: hot'))).issues
     expect(first).toMatchObject({ severity: 'error', line: 27 })
     expect(rest).toHaveLength(19)
+  })
+})
+
+describe('a model that its provider is not known to have', () => {
+  const issueOf = (content: string, near?: string) =>
+    unknownModel({ path: 'a', content }, { model: 'm', provider: 'openai', near })
+
+  it('is a warning at its key, and suggests a similar one', () => {
+    expect(issueOf('---\r\nprovider: openai\r\n  "model": m\r\n---\r\n', 'n')).toMatchObject({
+      severity: 'warning',
+      code: 'unknown-model',
+      message: '`m` is not in the list of models of openai. Did you mean `n`?',
+      line: 3,
+      column: 3,
+      endColumn: 10,
+    })
+    expect(issueOf('---\n{ provider: openai, model: m }\n---\n')).toMatchObject({
+      message: '`m` is not in the list of models of openai',
+      line: 1,
+      column: 1,
+    })
   })
 })

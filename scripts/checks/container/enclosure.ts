@@ -42,9 +42,11 @@ export interface Image {
 }
 
 export interface Container {
-  address: string
+  /** Rejects if the container does not listen in time. Whoever started it must still kill it. */
+  address: Promise<string>
   /** Sends SIGTERM to the first process. @returns the exit code */
   stop(): Promise<number | null>
+  /** Does nothing after the end of the container. */
   kill(): Promise<void>
 }
 
@@ -59,23 +61,22 @@ export function volumeOwner(): number {
   return canEnclose() ? NOBODY : (process.getuid?.() ?? 0)
 }
 
-export async function startContainer(name: string, image: Image, folder: string): Promise<Container> {
+export function startContainer(name: string, image: Image, folder: string): Container {
   const isEnclosed = canEnclose()
   const child = isEnclosed ? enclosed(name, image, folder) : plain(image, folder)
   const closed = once(child, 'close')
-  const address = await addressSaidBy(child)
-  const first = () => (isEnclosed ? childOf(child) : (child.pid ?? 0))
+  const end = async (signal: NodeJS.Signals) => {
+    const isOver = child.exitCode !== null || child.signalCode !== null
+    const first = isEnclosed && !isOver ? childOf(child) : undefined
+    if (first === undefined) child.kill(signal)
+    else process.kill(first, signal)
+    const [code] = (await closed) as [number | null]
+    return code
+  }
   return {
-    address,
-    async stop() {
-      process.kill(first(), 'SIGTERM')
-      const [code] = (await closed) as [number | null]
-      return code
-    },
-    async kill() {
-      process.kill(first(), 'SIGKILL')
-      await closed
-    },
+    address: addressSaidBy(child),
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
   }
 }
 
@@ -99,8 +100,10 @@ function plain(image: Image, folder: string): ChildProcess {
   return spawn(image.node, args, { env, cwd: image.application, stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-function childOf({ pid }: ChildProcess): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim())
+/** The first process of the namespace. Killing `unshare` instead would leave it, because its new user undoes `--kill-child`. */
+function childOf({ pid }: ChildProcess): number | undefined {
+  const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  return first ? Number(first) : undefined
 }
 
 function addressSaidBy(child: ChildProcess): Promise<string> {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Project, Stet, Version } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
@@ -147,7 +148,7 @@ async function writeConfig(settings: Settings, projectId: number, dir: string | 
   const before = text === undefined ? {} : parseJsonObject(text, file)
   const schema = schemaSeenFrom(dirname(file))
   const config = {
-    ...(schema !== undefined && { $schema: schema }),
+    ...defined({ $schema: schema }),
     ...before,
     baseUrl: settings.baseUrl.value.replace(/\/api\/v3$/, ''),
     projectId,

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Change, Stet, Version, VersionDiff } from '@stet/sdk'
+import type { Change, ReleaseFinding, Stet, Version } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, type Finding, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { requireReleases } from '../settings/client.ts'
 import { type Compared, isUnsettled } from '../sync/compare.ts'
-import { listPrompts } from '../sync/list-prompts.ts'
 import { conflictLines } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { entriesInStep, openWorkspace, refuseOtherLock, saveLock, type Workspace } from '../sync/workspace.ts'
@@ -64,7 +64,7 @@ export const command = defineCommand({
 /** Publishes a draft. If this folder's lock names the draft, the lock follows live afterwards. */
 export async function publishVersion(ctx: Context, input: PublishInput): Promise<PublishReport> {
   const client = await ctx.client()
-  if (input.merges) await requireReleases(client)
+  if (input.merges || input.isCheck) await requireReleases(client)
   const version = await findDraft(ctx, client, input.ref)
   const workspace = await workspaceOf(ctx, version)
   if (workspace && !input.allowsDirty) refuseDirty(workspace)
@@ -74,15 +74,14 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
       hint: 'run stet push first, or pass --allow-empty to publish it unchanged',
     })
   }
-  await checkDraft(client, version, diff, input.isForced || (input.merges && !input.isCheck), ctx)
+  await checkDraft(client, version, input.isForced || (input.merges && !input.isCheck), ctx)
   const changes = diff.changes.map(({ path, status, conflict }) => ({ path, status, conflict }))
   if (input.isCheck) return { version, isPublished: false, changes }
   const description = await descriptionOf(input, ctx)
   ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)} · ${await describeLive(client)}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
   const published = await publishOrRefuse(client, version, ctx, {
-    ...(input.title !== undefined && { title: input.title }),
-    ...(description !== undefined && { description }),
+    ...defined({ title: input.title, description }),
     ...(input.merges ? { merge: true } : input.isForced && { force: true }),
   })
   const report = publishedAs(published, changes)
@@ -137,26 +136,25 @@ function refuseDirty({ compared }: Workspace): void {
   })
 }
 
-async function checkDraft(
-  client: Stet,
-  version: Version,
-  { changes }: VersionDiff,
-  takesConflicts: boolean | undefined,
-  ctx: Context,
-): Promise<void> {
-  const conflicts = changes.filter(({ conflict }) => conflict)
-  if (conflicts.length > 0 && !takesConflicts) {
-    const paths = conflicts.map(({ path }) => path)
+async function checkDraft(client: Stet, version: Version, takesConflicts: boolean | undefined, ctx: Context) {
+  const { ApiError } = await import('@stet/sdk')
+  const found = await client.versions.checks(version.uuid, { block: 'configuration' }).catch((error: unknown) => {
+    // An older server checks only while it publishes.
+    if (!(error instanceof ApiError && error.reason === 'unknown-route')) throw error
+  })
+  if (!found) return
+  if (found.conflicts.length > 0 && !takesConflicts) {
+    const paths = found.conflicts.map(({ path }) => path)
     throw await liveConflict(version, paths, ctx)
   }
-  const changed = new Set(changes.map(({ path }) => path))
-  const prompts = (await listPrompts(client, { versionUuid: version.uuid })).filter(({ path }) => changed.has(path))
-  const found = prompts.map((prompt) => ({
-    path: prompt.path,
-    found: findingsOf(prompt).filter(({ severity }) => severity === 'error'),
-  }))
-  const isBroken = prompts.some(({ errors }) => errors.length > 0)
-  if (found.some((one) => one.found.length > 0)) throw await refusedPrompts(found, isBroken, ctx)
+  const findings = found.checks.flatMap(({ findings }) => findings)
+  if (findings.length > 0) throw await refusedFindings(findings, ctx)
+}
+
+function refusedFindings(findings: readonly ReleaseFinding[], ctx: Context): Promise<CliError> {
+  const prompts = findings.map((one) => ({ path: one.in ?? one.path, found: [{ ...one, severity: 'error' as const }] }))
+  const isBroken = findings.some(({ check }) => check === 'compile')
+  return refusedPrompts(prompts, isBroken, ctx)
 }
 
 async function refusedPrompts(
@@ -169,7 +167,7 @@ async function refusedPrompts(
     found.map(({ line, column, message }) => `${path}:${line}:${column} ${message}`),
   )
   const what = isBroken ? 'Some prompts do not compile' : 'A run would refuse some prompts'
-  return new CliError('invalid', `${what}; nothing was published`, { lines })
+  return new CliError('invalid', `${what}; nothing was published`, { lines: [...new Set(lines)] })
 }
 
 /** Explains a refusal because of the prompts, at their lines. Returns any other error unchanged. */
@@ -180,10 +178,8 @@ export async function refusalOf(error: unknown, ctx: Context): Promise<unknown> 
     return refusedPrompts(found, true, ctx)
   }
   if (!hasReason(error, 'release-refused')) return error
-  const found = error.details.checks.flatMap(({ findings }) =>
-    findings.map((one) => ({ path: one.path, found: [{ ...one, severity: 'error' as const }] })),
-  )
-  return refusedPrompts(found, false, ctx)
+  const findings = error.details.checks.flatMap(({ findings }) => findings)
+  return refusedFindings(findings, ctx)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path'
 import type { Version } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { compiles } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
@@ -134,7 +135,7 @@ function textsOf(steps: readonly PullStep[]): string[] {
 function changeOf({ one, action, reason }: PullStep): PullReport['changes'][number] {
   const why = reason ?? (action === 'unresolved' ? reasonOf(one) : undefined)
   const isNew = one.localText === undefined
-  return { path: one.path, action, ...(action === 'write' && { isNew }), ...(why !== undefined && { reason: why }) }
+  return { path: one.path, action, ...(action === 'write' && { isNew }), ...defined({ reason: why }) }
 }
 
 function reasonOf({ path, hasMarkers }: PullStep['one']): string {

@@ -1,4 +1,5 @@
 import type { Release, Stet, VersionDiff } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
@@ -69,7 +70,7 @@ async function rollBack({ ref, reason, isDry }: RollbackInput, ctx: Context): Pr
   const { release } = await client.environments.rollback('live', {
     to: target.seq,
     expectedVersionUuid: current.version.uuid,
-    ...(reason !== undefined && { reason }),
+    ...defined({ reason }),
   })
   return { ...report, release }
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Message, RunResult, Stet, ToolHandler, ToolMap } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, listFlag, type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
@@ -85,7 +86,7 @@ export async function runPrompt(input: RunInput, ctx: Context): Promise<RunResul
   const options = {
     versionUuid,
     ...(input.messages.length > 0 && { messages: input.messages }),
-    ...(input.customIdentifier !== undefined && { customIdentifier: input.customIdentifier }),
+    ...defined({ customIdentifier: input.customIdentifier }),
   }
   const { shown, saveTo } = input
   const path = await promptNamed(input.path, ctx)
@@ -99,7 +100,7 @@ export async function runPrompt(input: RunInput, ctx: Context): Promise<RunResul
       return showWholeRun(wait, { shown, head, saveTo }, ctx)
     }
     const following = { client, onInterrupt: 'stop' as const, shown, head, saveTo }
-    return showRun(client.prompts.stream(path, { ...all, ...(tools && { tools }) }), following, ctx)
+    return showRun(client.prompts.stream(path, { ...all, ...defined({ tools }) }), following, ctx)
   }
   return withMissingParameters(start, await gatherParameters(input.parameters, ctx), ctx)
 }

@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defined } from '@stet/template/defined'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { isWithin, problemOfName, writeFileAtomically } from '../settings/write-file.ts'
 import type { Compared, PullAction } from './compare.ts'
@@ -151,7 +152,7 @@ function withDraftNotes(entry: LockEntry, { one, action }: PullStep, before: Loc
   // A merge with live ends if its result is no longer in the file. Until then, its notes stay together.
   const isMerged = one.mergedLive !== undefined && (action !== 'write' || notes.mine === undefined)
   if (isMerged) return { ...notes, ...entry }
-  return { ...(notes.live !== undefined && { live: notes.live }), ...entry }
+  return { ...defined({ live: notes.live }), ...entry }
 }
 
 // Of several merges without a push, notes what the file was before the first: a commit may have that text.
@@ -162,7 +163,7 @@ function firstMerge(
 ): Pick<LockEntry, 'mine' | 'base'> {
   const isFirst = before?.mine === undefined
   const [mine, base] = isFirst ? [localHash, baseHash] : [before.mine, before.base]
-  return { ...(mine !== undefined && { mine }), ...(base !== undefined && { base }) }
+  return defined({ mine, base })
 }
 
 export function entryOf(hash: string, documentUuid: string | undefined): LockEntry {

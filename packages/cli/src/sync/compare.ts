@@ -1,4 +1,5 @@
 import type { Change } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import type { LockEntry } from '../settings/lock-file.ts'
 
 /** One prompt's hashes on the three sides. A hash is undefined where the prompt does not exist. */
@@ -137,10 +138,7 @@ function isSent(state: State, isConflict: boolean): boolean {
 }
 
 function sendTo(plan: PushPlan, one: Compared, baseHash = one.remoteHash ?? ''): void {
-  const base = {
-    baseHash,
-    ...(one.mergedLive !== undefined && { liveHash: one.mergedLive }),
-  }
+  const base = defined({ baseHash, liveHash: one.mergedLive })
   if (one.localText === undefined) {
     if (one.remoteHash !== undefined || one.mergedLive !== undefined)
       plan.deletions.push({ path: one.path, status: 'deleted', ...base })

@@ -1,4 +1,5 @@
 import type { Change, LiveConflict, PushResult, Stet } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { requireReleases } from '../settings/client.ts'
@@ -125,7 +126,7 @@ function setEntry(
   there: { contentHash: string; documentUuid: string | undefined } | undefined,
   live: string | undefined,
 ): void {
-  if (there) entries[path] = { ...entryOf(there.contentHash, there.documentUuid), ...(live !== undefined && { live }) }
+  if (there) entries[path] = { ...entryOf(there.contentHash, there.documentUuid), ...defined({ live }) }
   else delete entries[path]
 }
 

@@ -1,4 +1,5 @@
 import type { Stet, UnresolvedPrompt, Version } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
@@ -219,7 +220,7 @@ export async function saveLock(
       ...(version.uuid === workspace.version?.uuid && workspace.seq !== undefined && { seq: workspace.seq }),
     },
     prompts: version.status === 'draft' ? prompts : withoutDraftNotes(prompts),
-    ...(settings.lock?.aliases && { aliases: settings.lock.aliases }),
+    ...defined({ aliases: settings.lock?.aliases }),
   }
   await writeLockFile(settings.lockFile, lock)
 }

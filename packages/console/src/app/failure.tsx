@@ -24,6 +24,13 @@ export function Failure({ error, what, onRetry, children }: FailureProps) {
   )
 }
 
+/** Returns what the server says about one field of the request, from `details.issues`, or undefined. */
+export function issueOf(error: unknown, field: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const { issues } = (error.details ?? {}) as { issues?: { path?: unknown[]; message?: string }[] }
+  return issues?.find(({ path }) => path?.at(-1) === field)?.message
+}
+
 /** The server's error code and the id of the request, behind a button. */
 export function DetailsOf({ error }: { error: unknown }) {
   const isAnswer = error instanceof ApiError || error instanceof ConsoleError

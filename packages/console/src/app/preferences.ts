@@ -1,4 +1,5 @@
-import { useSyncExternalStore } from 'react'
+import { useWatched, Watched } from '../ui/watched.ts'
+import { store, stored } from './storage.ts'
 
 /** Choices of this browser. They are kept in local storage and survive signing out. */
 export interface Preferences {
@@ -6,14 +7,19 @@ export interface Preferences {
   density: 'normal' | 'compact'
   /** Whether single letters are shortcuts. Speech input may press them by accident. */
   letterKeys: boolean
-  /** The id of the project that was open last. */
-  project: string | null
-  /** The uuid of the version that was open in it last, or `live`. */
-  version: string
+  /** Where each person was last, by the id of the author. */
+  places: Readonly<Record<number, LastPlace>>
   /** Whether the browser may still have a session. */
   wasSignedIn: boolean
   /** The first prompt, while its steps are shown. */
   guide: Guide | null
+}
+
+export interface LastPlace {
+  /** The id of the project. */
+  project: string
+  /** The uuid of the version that was open in it last, or `live`. */
+  version: string
 }
 
 export interface Guide {
@@ -31,50 +37,29 @@ const defaults: Preferences = {
   theme: 'system',
   density: 'normal',
   letterKeys: true,
-  project: null,
-  version: 'live',
+  places: {},
   wasSignedIn: false,
   guide: null,
 }
 const storageKey = 'stet.preferences'
-const listeners = new Set<() => void>()
-let current = stored(defaults)
+const chosen = new Watched(current(defaults))
+
+export const preferences = chosen.get
 
 export function usePreferences(): Preferences {
-  return useSyncExternalStore(subscribe, preferences)
+  return useWatched(chosen)
 }
 
-export function preferences(): Preferences {
-  return current
-}
-
+/** Without storage, a choice is kept until the page is closed. */
 export function setPreferences(change: Partial<Preferences>): void {
   // Another tab may have changed other choices.
-  current = { ...stored(current), ...change }
-  try {
-    localStorage.setItem(storageKey, JSON.stringify(current))
-  } catch {
-    // A browser may refuse storage. The choice then holds until the page is closed.
-  }
-  for (const listener of listeners) listener()
+  chosen.set({ ...current(preferences()), ...change })
+  store(storageKey, preferences())
 }
 
-addEventListener('storage', ({ key }) => {
-  if (key !== storageKey) return
-  current = stored(current)
-  for (const listener of listeners) listener()
-})
+addEventListener('storage', ({ key }) => key === storageKey && chosen.set(current(preferences())))
 
-function stored(otherwise: Preferences): Preferences {
-  try {
-    const text = localStorage.getItem(storageKey)
-    return text === null ? otherwise : { ...defaults, ...JSON.parse(text) }
-  } catch {
-    return otherwise
-  }
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+function current(otherwise: Preferences): Preferences {
+  const kept = stored(storageKey)
+  return kept ? { ...defaults, ...kept } : otherwise
 }

@@ -1,7 +1,8 @@
 import type { KeyScope, Session, SignInBody } from '@stet/contract/vocabulary'
 import { ApiError, ConnectionError, Stet, UnauthorizedError } from '@stet/sdk'
 import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
-import { createContext, useSyncExternalStore } from 'react'
+import { createContext } from 'react'
+import { Signal, useWatched, Watched } from '../ui/watched.ts'
 import { noticeOutage, noticeResponse } from './frame/lines/connection.ts'
 import { setPreferences } from './preferences.ts'
 import { discardUnsaved, keepAgain, wipeCopies } from './unsaved.ts'
@@ -108,9 +109,9 @@ export async function resumeSession(): Promise<boolean> {
   })
   if (!session) return false
   queryClient.setQueryData(sessionQuery.queryKey, session)
-  setSignedOut(false)
+  signedOut.set(false)
   keepAgain()
-  for (const listener of resumeListeners) listener()
+  resumed.notify()
   setPreferences({ wasSignedIn: true })
   void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
   return true
@@ -139,13 +140,13 @@ const sessionChanges = new BroadcastChannel(`stet.session ${base.pathname}`)
 sessionChanges.addEventListener('message', ({ data: change }: MessageEvent<'opened' | 'ended'>) => {
   if (change === 'ended') {
     wipeCopies()
-    setSignedOut(true)
+    signedOut.set(true)
   } else if (queryClient.getQueryData(sessionQuery.queryKey)) resumeSoon()
 })
 
 /** Without a session the sheet appears. If the session cannot be read now, the next refusal tries again. */
 function resumeSoon(): void {
-  const show = (isOpen: boolean) => isOpen || setSignedOut(true)
+  const show = (isOpen: boolean) => isOpen || signedOut.set(true)
   void resumeSession().then(show, () => undefined)
 }
 
@@ -203,23 +204,20 @@ export async function callConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: st
 }
 
 /** Whether the session has ended while the page was open. The sign-in sheet then covers the screen. */
-let signedOut = false
-const listeners = new Set<() => void>()
-const resumeListeners = new Set<() => void>()
+const signedOut = new Watched(false)
+const resumed = new Signal()
 
 /** Calls `listener` each time a session begins or continues. */
-export function onResume(listener: () => void): void {
-  resumeListeners.add(listener)
-}
+export const onResume = resumed.watch
 
 export function useSignedOut(): boolean {
-  return useSyncExternalStore(subscribe, () => signedOut)
+  return useWatched(signedOut)
 }
 
 /** Call this with the error of any request that is sent outside of a query or mutation. */
 export function noticeSignedOut(error: unknown): void {
   if (isOtherPerson(error)) resumeSoon()
-  else if (isSignedOut(error)) setSignedOut(true)
+  else if (isSignedOut(error)) signedOut.set(true)
 }
 
 function noticeFailure(error: unknown): void {
@@ -235,14 +233,4 @@ function isOtherPerson(error: unknown): boolean {
 export function isSignedOut(error: unknown): boolean {
   if (error instanceof ConsoleError) return error.status === 401 && error.reason !== 'sign-in-refused'
   return error instanceof UnauthorizedError
-}
-
-function setSignedOut(next: boolean): void {
-  signedOut = next
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, type MouseEvent, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
 import { Skeleton } from '../ui/states.tsx'
 import { BarSlot } from './bar-actions.tsx'
 import { Failure } from './failure.tsx'
@@ -10,10 +10,12 @@ import { listenForUpgrade, noticeUpgrade } from './frame/lines/upgrade.ts'
 import { Overlays, openOverlay } from './frame/overlays.tsx'
 import { projectIdOf, useProjectId, useVersion } from './frame/place.ts'
 import { Rail } from './frame/rail/rail.tsx'
+import { dropIfUndone } from './frame/switches/made-drafts.ts'
 import { useKeptFocus, useTitleFocus } from './frame/title-focus.ts'
 import { TopBar } from './frame/top-bar.tsx'
-import { setPreferences, usePreferences } from './preferences.ts'
-import { isSignedOut, sessionQuery, useBlocked, useSession } from './session.ts'
+import { preferences, setPreferences, usePreferences } from './preferences.ts'
+import { versionsQuery } from './queries.ts'
+import { isSignedOut, queryClient, sessionQuery, stet, useBlocked, useSession } from './session.ts'
 import { listenForKeys, useShortcuts } from './shortcuts.ts'
 
 const GuideStrip = lazy(() => import('./frame/guide/guide.tsx'))
@@ -50,12 +52,14 @@ function Frame({ serverVersion }: { serverVersion: string }) {
   }, [serverVersion, loadedVersion])
   useEffect(listenForKeys, [])
   useFrameShortcuts()
-  useLastPlace()
+  useKeptPlace()
   useTitleFocus(main)
   useKeptFocus(main)
   return (
     <div className={css['shell']}>
-      <Rail />
+      <Rail>
+        <SkipLink to={main} />
+      </Rail>
       <main ref={main} className={css['main']}>
         <Lines />
         <TopBar slot={setSlot} />
@@ -68,6 +72,19 @@ function Frame({ serverVersion }: { serverVersion: string }) {
       </main>
       <Overlays />
     </div>
+  )
+}
+
+/** The first stop of Tab. */
+function SkipLink({ to: main }: { to: RefObject<HTMLElement | null> }) {
+  const skip = (event: MouseEvent) => {
+    event.preventDefault()
+    main.current?.querySelector<HTMLElement>('h1')?.focus()
+  }
+  return (
+    <a className="skip" href={location.href} onClick={skip}>
+      Skip to the content
+    </a>
   )
 }
 
@@ -126,10 +143,21 @@ function useFrameShortcuts(): void {
   ])
 }
 
-/** `/` opens the project of this browser again, in the same draft. */
-function useLastPlace(): void {
+/** `/` opens the person's project again, in the same draft. */
+function useKeptPlace(): void {
   const { project, version } = useParams({ strict: false })
+  const { id } = useSession().apiKey.author
   useEffect(() => {
-    if (project && projectIdOf(project) !== null) setPreferences({ project, ...(version && { version }) })
+    const { places } = preferences()
+    if (project && projectIdOf(project) !== null)
+      setPreferences({ places: { ...places, [id]: { project, version: version ?? places[id]?.version ?? 'live' } } })
+  }, [project, version, id])
+  useEffect(() => {
+    if (!project || !version) return
+    const projectId = Number(project)
+    return () =>
+      void dropIfUndone(stet, projectId, version).then((isGone) => {
+        if (isGone) void queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey })
+      })
   }, [project, version])
 }

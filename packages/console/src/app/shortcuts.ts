@@ -1,4 +1,5 @@
-import { type RefObject, useEffect, useRef, useSyncExternalStore } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
+import { useWatched, Watched } from '../ui/watched.ts'
 import { preferences } from './preferences.ts'
 
 /** An action that has a key. The list of keys (`?`) and the palette show it while it is registered. */
@@ -27,8 +28,7 @@ type Registered = RefObject<readonly Shortcut[]>
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 /** Innermost last, so that a part of a screen comes before the screen. */
-let registered: readonly Registered[] = []
-const listeners = new Set<() => void>()
+const registered = new Watched<readonly Registered[]>([])
 /** The first key of a pair such as `g p`, while the second is awaited. */
 let first: { key: string; at: number } | null = null
 const pairMs = 1500
@@ -43,8 +43,8 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
     latest.current = shortcuts
   })
   useEffect(() => {
-    setRegistered([...registered, latest])
-    return () => setRegistered(registered.filter((entry) => entry !== latest))
+    registered.set([...registered.get(), latest])
+    return () => registered.set(registered.get().filter((entry) => entry !== latest))
   }, [])
 }
 
@@ -88,8 +88,7 @@ export function stepFrom<Item>(items: readonly Item[], current: Item | undefined
 
 /** All registered actions, outermost first, for the palette and the list of keys. */
 export function useRegistered(): readonly Shortcut[] {
-  const entries = useSyncExternalStore(subscribe, () => registered)
-  return entries.flatMap(({ current }) => current)
+  return useWatched(registered).flatMap(({ current }) => current)
 }
 
 /** Handles keys until the returned function is called. The shell calls this once. */
@@ -136,6 +135,7 @@ function shortcutFor(chord: string, event: KeyboardEvent): Shortcut | undefined 
   const pair = first && performance.now() - first.at < pairMs ? `${first.key} ${chord}` : null
   const inside = isInDialog(event.target)
   const reachable = registered
+    .get()
     .flatMap(({ current }) => current)
     .reverse()
     .filter(({ inDialog, run }) => run && (!inside || inDialog))
@@ -168,14 +168,4 @@ function isField(target: EventTarget | null): boolean {
   if (target.closest('textarea, select, [contenteditable="true"]')) return true
   const input = target.closest('input')
   return input !== null && !['checkbox', 'radio', 'button', 'file'].includes(input.type)
-}
-
-function setRegistered(next: readonly Registered[]): void {
-  registered = next
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }

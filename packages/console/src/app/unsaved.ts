@@ -1,4 +1,6 @@
 import { useSyncExternalStore } from 'react'
+import { useWatched, Watched } from '../ui/watched.ts'
+import { storedKeys, unstore } from './storage.ts'
 
 /** Keys in local and session storage that hold unsaved text start with this. Signing out wipes them. */
 export const unsavedPrefix = 'stet.unsaved.'
@@ -40,12 +42,8 @@ export function countUnsaved(): number {
 
 /** The key of a kept text is the server's path, then project, version, path and page, separated by `#`. */
 function keptPrompts(): string[] {
-  try {
-    const keys = Object.keys(localStorage).filter((key) => key.startsWith(`${unsavedPrefix}/`))
-    return keys.map((key) => key.split('#')).map(([, projectId, , path]) => `${projectId}#${path}`)
-  } catch {
-    return []
-  }
+  const keys = storedKeys(`${unsavedPrefix}/`)
+  return keys.map((key) => key.split('#')).map(([, projectId, , path]) => `${projectId}#${path}`)
 }
 
 let isKeeping = true
@@ -74,49 +72,39 @@ export function keepAgain(): void {
 
 function wipe(): void {
   isKeeping = false
-  try {
-    for (const storage of [localStorage, sessionStorage])
-      for (const key of Object.keys(storage)) if (key.startsWith(unsavedPrefix)) storage.removeItem(key)
-  } catch {
-    // A browser without storage holds nothing to wipe.
-  }
+  for (const name of ['localStorage', 'sessionStorage'] as const)
+    for (const key of storedKeys(unsavedPrefix, name)) unstore(key, name)
 }
 
 export interface LeftPrompt extends UnsavedPrompt {
   text: string
 }
 
-let left: readonly LeftPrompt[] = []
-const listeners = new Set<() => void>()
+const left = new Watched<readonly LeftPrompt[]>([])
 
 /** Prompts that no screen shows any more, and whose text could not be saved. */
 export function useLeftPrompts(): readonly LeftPrompt[] {
-  return useSyncExternalStore(subscribe, () => left)
+  return useWatched(left)
 }
 
 /** Whether a screen shows a prompt of the version whose text is not saved. */
 export function useHoldsText(projectId: number, versionUuid: string): boolean {
-  const isShown = (prompt: UnsavedPrompt) => !left.some((other) => isSamePrompt(prompt, other))
+  const isShown = (prompt: UnsavedPrompt) => !left.get().some((other) => isSamePrompt(prompt, other))
   const isHere = (prompt: UnsavedPrompt) => prompt.projectId === projectId && prompt.versionUuid === versionUuid
-  return useSyncExternalStore(subscribe, () =>
+  return useSyncExternalStore(left.watch, () =>
     [...holders].some((holder) => holder.unsaved().some((prompt) => isHere(prompt) && isShown(prompt))),
   )
 }
 
 /** The holder calls this whenever the text of a prompt, or its state, has changed. */
 export function noticeTexts(next: readonly LeftPrompt[]): void {
+  const before = left.get()
   const isSame =
-    next.length === left.length &&
-    next.every((prompt, at) => isSamePrompt(prompt, left[at]) && prompt.text === left[at]?.text)
-  if (!isSame) left = next
-  for (const listener of listeners) listener()
+    next.length === before.length &&
+    next.every((prompt, at) => isSamePrompt(prompt, before[at]) && prompt.text === before[at]?.text)
+  left.set(isSame ? before : next)
 }
 
 function isSamePrompt(a: UnsavedPrompt, b: UnsavedPrompt | undefined): boolean {
   return a.projectId === b?.projectId && a.versionUuid === b.versionUuid && a.path === b.path
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }

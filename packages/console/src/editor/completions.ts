@@ -5,7 +5,8 @@ import {
   snippetCompletion,
 } from '@codemirror/autocomplete'
 import type { Provider } from '@stet/sdk'
-import { frontMatterOf, scalarOf } from './text/front-matter.ts'
+import { frontMatterOf } from './text/front-matter.ts'
+import { loadYaml } from './text/load-yaml.ts'
 import { namesOf } from './text/scan.ts'
 
 /** What can be completed, as far as it is known now. */
@@ -40,14 +41,18 @@ const keys: Record<string, string> = {
   reasoningEffort: 'low, medium or high',
 }
 
-const values: Record<string, readonly string[]> = {
-  type: ['prompt', 'agent'],
-  validate: ['true', 'false'],
-  reasoningEffort: ['low', 'medium', 'high'],
-  required: ['true', 'false'],
-}
-
+const booleans = ['true', 'false']
 const parameterTypes = ['text', 'number', 'integer', 'boolean', 'object', 'array', 'image', 'file']
+const schemaTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+
+/** The values of a key, by the keys from the outermost map inward. */
+const values: readonly [RegExp, readonly string[]][] = [
+  [/^type$/, ['prompt', 'agent']],
+  [/^validate$|^parameters \S+ required$/, booleans],
+  [/^reasoningEffort$/, ['low', 'medium', 'high']],
+  [/^parameters \S+( type)?$/, parameterTypes],
+  [/^(schema|tools .*parameters) (.* )?type$/, schemaTypes],
+]
 
 const tagNames = [
   'system',
@@ -78,13 +83,16 @@ const blocks = (space: '' | ' '): Completion[] => [
 
 /** The source of completions for a prompt. */
 export function completePromptl(facts: () => CompletionFacts) {
-  return (context: CompletionContext): CompletionResult | null => {
+  return (context: CompletionContext): CompletionResult | Promise<CompletionResult | null> | null => {
     const text = context.state.doc.toString()
     const area = frontMatterOf(text)
     const line = context.state.doc.lineAt(context.pos)
     const before = line.text.slice(0, context.pos - line.from)
     if (area && context.pos >= area.from && context.pos <= area.to)
-      return inFrontMatter(context, before, { text, facts: facts() })
+      // Front matter without an end may reach into the body.
+      return (
+        inFrontMatter(context, before, { text, facts: facts() }) ?? inBody(context, before, { text, facts: facts() })
+      )
     return inBody(context, before, { text, facts: facts() })
   }
 }
@@ -94,7 +102,7 @@ interface Known {
   facts: CompletionFacts
 }
 
-function inFrontMatter(context: CompletionContext, before: string, known: Known): CompletionResult | null {
+function inFrontMatter(context: CompletionContext, before: string, known: Known) {
   const key = /^[\w-]*$/.exec(before)
   if (key && (key[0] || context.explicit))
     return {
@@ -107,28 +115,35 @@ function inFrontMatter(context: CompletionContext, before: string, known: Known)
       })),
       validFor: /^[\w-]*$/,
     }
-  const value = /([\w-]+)[ \t]*:[ \t]*(?:"|')?([^\s"',{}]*)$/.exec(before)
-  if (!value) return null
-  const [, name = '', typed = ''] = value
-  const isNested = /^\s|\{/.test(before)
-  const options = valuesOf(name, isNested, known)
-  return options.length === 0 ? null : { from: context.pos - typed.length, options, validFor: /^[^\s"',{}]*$/ }
+  const typed = /:[ \t]*["']?([^\s"',{}]*)$/.exec(before)?.[1]
+  return typed === undefined ? null : valueAt(context, context.pos - typed.length, known)
 }
 
-function valuesOf(key: string, isNested: boolean, { text, facts: { providers } }: Known): Completion[] {
-  if (key === 'provider' && !isNested)
-    return providers.map(({ name, provider, isDemo }) => ({ label: name, detail: isDemo ? 'demo' : provider }))
-  if (key === 'model' && !isNested) return modelsOf(scalarOf(text, 'provider'), providers)
-  const choices = key === 'type' && isNested ? parameterTypes : (values[key] ?? [])
-  return choices.map((label) => ({ label, type: 'constant' }))
+async function valueAt({ pos }: CompletionContext, from: number, { text, facts: { providers } }: Known) {
+  const { keysAt, scalarOf } = await loadYaml()
+  const path = keysAt(text, pos).join(' ')
+  const options =
+    path === 'provider'
+      ? providers.map(({ name, provider, isDemo }) => ({ label: name, detail: isDemo ? 'demo' : provider }))
+      : path === 'model'
+        ? modelsOf(scalarOf(text, 'provider'), providers)
+        : (values.find(([at]) => at.test(path))?.[1] ?? []).map((label) => ({ label, type: 'constant' }))
+  return options.length === 0 ? null : { from, options, validFor: /^[^\s"',{}]*$/ }
 }
 
-/** The models of the named provider, or of all if it is not configured. */
+/** The models of the named provider, or of all if it is not configured, in the order of their list. */
 function modelsOf(name: string | null, providers: readonly Provider[]): Completion[] {
   const chosen = providers.filter((provider) => provider.name.toLowerCase() === name?.toLowerCase())
-  return (chosen.length > 0 ? chosen : providers).flatMap((provider) =>
-    provider.models.map(({ id }) => ({ label: id, detail: provider.name })),
+  const models = (chosen.length > 0 ? chosen : providers).flatMap((provider) =>
+    provider.models.map((model) => ({ ...model, provider: provider.name })),
   )
+  return models.map(({ id, deprecated, provider }, at) => ({
+    label: id,
+    detail: deprecated ? `${provider}, deprecated` : provider,
+    sortText: String(at).padStart(5, '0'),
+    // Also behind those that the typed letters fit less well.
+    ...(deprecated && { boost: -99 }),
+  }))
 }
 
 function inBody(context: CompletionContext, before: string, { text, facts }: Known): CompletionResult | null {

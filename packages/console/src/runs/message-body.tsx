@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Button, join } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { withSigns } from '../ui/hidden-characters.ts'
@@ -18,10 +18,12 @@ interface MessageBodyProps {
   /** Characters that are shown before "Show all". */
   limit?: number
   className?: string | undefined
+  /** Shows a part of the text, if that is more than its characters. */
+  render?: (text: string) => ReactNode
 }
 
 /** A text of a model, a tool or a user: never markup, cut if it is long, with data URLs as chips. */
-export function MessageBody({ text, limit = cutAt, className }: MessageBodyProps) {
+export function MessageBody({ text, limit = cutAt, className, render }: MessageBodyProps) {
   const [isWhole, setWhole] = useState(false)
   const { pieces, isCut } = useMemo(
     () => piecesOf(text, isWhole ? Number.POSITIVE_INFINITY : limit),
@@ -32,7 +34,7 @@ export function MessageBody({ text, limit = cutAt, className }: MessageBodyProps
       {pieces.map((piece) =>
         piece.dataUrl === undefined ? (
           <div key={piece.at} className={css['block']} dir="auto">
-            {piece.text}
+            {render ? render(piece.text) : piece.text}
           </div>
         ) : (
           <DataUrl key={piece.at} url={piece.dataUrl} />

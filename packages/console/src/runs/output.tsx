@@ -55,7 +55,8 @@ export function Output({ session, hasInputs }: OutputProps) {
     return (
       <div className={css['output']}>
         <p className={css['empty']}>
-          {hasInputs ? 'Fill in the inputs, then press' : 'To run the prompt, press'} {keyText('mod+Enter')}
+          {hasInputs ? 'Fill in the inputs, then press Run' : 'To run the prompt, press Run'}
+          <span data-keys> or {keyText('mod+Enter')}</span>
         </p>
       </div>
     )

@@ -32,7 +32,7 @@ export function Button({ look, square, blocked, busy, shortcut, children, onClic
     >
       {children}
       {shortcut && (
-        <span className={css['key']} aria-hidden="true">
+        <span className={css['key']} aria-hidden="true" data-keys>
           {shortcut}
         </span>
       )}

@@ -51,7 +51,7 @@ export function Dialog({ title, text, open, onClose, wide, isFirm, keepsFocus, a
  * Base UI moves the focus a frame after the dialog has appeared. On a busy page, keys that are typed until then would
  * go to what had the focus before. Returns whether Base UI has to find a place.
  */
-function focusFirst(popup: RefObject<HTMLElement | null>): boolean {
+export function focusFirst(popup: RefObject<HTMLElement | null>): boolean {
   const first = popup.current?.querySelector<HTMLElement>(
     ':is(input, select, textarea, button, a[href], [tabindex="0"]):not(:disabled, [tabindex="-1"])',
   )

@@ -1,6 +1,7 @@
 import { Autocomplete } from '@base-ui/react/autocomplete'
 import { Dialog } from '@base-ui/react/dialog'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
+import { focusFirst } from './dialog.tsx'
 import css from './styles/overlays.module.css'
 
 export interface FinderItem {
@@ -32,11 +33,12 @@ export function Finder({ label, placeholder, query, onQuery, items, empty, onClo
     name,
     items: items.filter(({ group }) => group === name),
   }))
+  const popup = useRef<HTMLDivElement>(null)
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={css['veil']} />
-        <Dialog.Popup className={css['finder']} aria-label={label}>
+        <Dialog.Popup ref={popup} className={css['finder']} aria-label={label} initialFocus={() => focusFirst(popup)}>
           <Autocomplete.Root
             inline
             open

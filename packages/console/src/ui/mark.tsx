@@ -33,5 +33,9 @@ export function Chip({
 
 /** A key of the keyboard. */
 export function Key({ children }: { children: ReactNode }) {
-  return <kbd className={css['key']}>{children}</kbd>
+  return (
+    <kbd className={css['key']} data-keys>
+      {children}
+    </kbd>
+  )
 }

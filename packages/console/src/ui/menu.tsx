@@ -1,41 +1,55 @@
-import { Menu as Base } from '@base-ui/react/menu'
-import { type ReactElement, type ReactNode, use, useLayoutEffect, useRef } from 'react'
-import { StartOpen } from './deferred.tsx'
+import {
+  cloneElement,
+  createContext,
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  use,
+  useRef,
+  useState,
+} from 'react'
+import { holdKeys } from './held-keys.ts'
 import { Icon } from './icon.tsx'
+import type { MenuParts, MenuPlace } from './opened-menu.tsx'
+import { Part } from './part.ts'
 import css from './styles/overlays.module.css'
 
+/** The parts of an open menu, and where its chosen item leaves what it does once the menu is closed. */
+const Opened = createContext<{ Base: MenuParts; chosen: RefObject<(() => void) | null> } | null>(null)
+const opened = new Part(() => import('./opened-menu.tsx'))
+
 /** A menu that opens at `trigger`, which must be a button element. */
-export function Menu({ trigger, children, align = 'start', side = 'bottom' }: MenuProps) {
-  const button = useRef<HTMLButtonElement>(null)
-  const openedBy = use(StartOpen)
-  // Opened by a click without a pointer, the menu moves the focus to its first item.
-  useLayoutEffect(() => {
-    if (openedBy === 'keyboard') button.current?.click()
-  }, [openedBy])
-  return (
-    <Base.Root defaultOpen={openedBy === 'pointer'}>
-      <Base.Trigger ref={button} render={trigger} />
-      {/* Content outside of landmarks is hard to reach with a screen reader. */}
-      <Base.Portal role="region" aria-label="Menu">
-        <Base.Positioner className={css['positioner']} sideOffset={4} align={align} side={side}>
-          {/* By default the focus returns to the element that had it, which a menu that was loaded late has replaced. */}
-          <Base.Popup
-            className={css['popup']}
-            finalFocus={(closedBy) => (closedBy === 'keyboard' ? button.current : true)}
-          >
-            {children}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  )
+export function Menu({ trigger, children, ...place }: MenuPlace & { children: ReactNode }) {
+  const [openedBy, setOpenedBy] = useState<'keyboard' | 'pointer'>()
+  const chosen = useRef<() => void>(null)
+  const OpenedMenu = opened.get()?.OpenedMenu
+  const act = () => {
+    chosen.current?.()
+    chosen.current = null
+  }
+  if (openedBy && OpenedMenu) {
+    return (
+      <OpenedMenu {...place} trigger={trigger} openedBy={openedBy} onClosed={act}>
+        {(Base) => <Opened value={{ Base, chosen }}>{children}</Opened>}
+      </OpenedMenu>
+    )
+  }
+  return cloneElement(trigger, {
+    'aria-haspopup': 'menu',
+    'aria-expanded': false,
+    onClick({ detail }: MouseEvent) {
+      // A click that a key causes has no count of clicks.
+      const isByKey = detail === 0
+      if (isByKey) holdKeys()
+      opened.use(() => setOpenedBy(isByKey ? 'keyboard' : 'pointer'))
+    },
+  })
 }
 
-export interface MenuProps {
-  trigger: ReactElement<Record<string, unknown>>
-  children: ReactNode
-  align?: 'start' | 'end'
-  side?: 'bottom' | 'top'
+function useOpened() {
+  const menu = use(Opened)
+  if (!menu) throw new Error('An item was rendered outside of a menu')
+  return menu
 }
 
 interface MenuItemProps {
@@ -51,13 +65,18 @@ interface MenuItemProps {
 }
 
 export function MenuItem({ children, note, blocked, danger, staysOpen, onSelect }: MenuItemProps) {
+  const { Base, chosen } = useOpened()
+  // A dialog that opens returns the focus to where it was before, so the menu must have returned it first.
+  const select = () => {
+    chosen.current = onSelect
+  }
   return (
     <Base.Item
       className={css['item']}
       disabled={Boolean(blocked)}
       closeOnClick={!staysOpen}
       data-danger={danger || undefined}
-      onClick={blocked ? undefined : onSelect}
+      onClick={blocked ? undefined : staysOpen ? onSelect : select}
     >
       <span className={css['itemText']}>{children}</span>
       {(blocked || note) && <span className={css['itemNote']}>{blocked || note}</span>}
@@ -71,10 +90,11 @@ export function MenuLink({
   children,
   note,
 }: {
-  link: MenuProps['trigger']
+  link: MenuPlace['trigger']
   children: ReactNode
   note?: ReactNode
 }) {
+  const { Base } = useOpened()
   return (
     <Base.LinkItem className={css['item']} render={link} closeOnClick>
       <span className={css['itemText']}>{children}</span>
@@ -84,6 +104,7 @@ export function MenuLink({
 }
 
 export function MenuGroup({ label, children }: { label: string; children: ReactNode }) {
+  const { Base } = useOpened()
   return (
     <Base.Group>
       <Base.GroupLabel className={css['group']}>{label}</Base.GroupLabel>
@@ -93,6 +114,7 @@ export function MenuGroup({ label, children }: { label: string; children: ReactN
 }
 
 export function MenuSeparator() {
+  const { Base } = useOpened()
   return <Base.Separator className={css['separator']} />
 }
 
@@ -105,6 +127,7 @@ interface MenuChoiceProps<Value extends string> {
 
 /** One of a few values. The menu stays open, so that the effect can be seen. */
 export function MenuChoice<Value extends string>({ label, value, choices, onChange }: MenuChoiceProps<Value>) {
+  const { Base } = useOpened()
   return (
     <Base.RadioGroup value={value} onValueChange={onChange}>
       <Base.GroupLabel className={css['group']}>{label}</Base.GroupLabel>
@@ -130,6 +153,7 @@ export function MenuToggle({
   onChange: (on: boolean) => void
   children: ReactNode
 }) {
+  const { Base } = useOpened()
   return (
     <Base.CheckboxItem className={css['item']} checked={on} onCheckedChange={onChange} closeOnClick={false}>
       <span className={css['itemText']}>{children}</span>

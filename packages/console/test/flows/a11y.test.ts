@@ -1,6 +1,6 @@
 /**
- * Checks every screen, and menus, dialogs and refusals, with axe in both themes. The screens also in several widths. With
- * STET_TEST_LONG=1 it draws them too.
+ * Checks every screen, menu, dialog and refusal once with axe, in the light theme: `contrast.test.ts` computes the
+ * contrast of both. With STET_TEST_LONG=1 it draws them in both themes.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +9,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { violations } from '../support/axe.ts'
 import { consoleBrowser } from '../support/browser.ts'
+import { editorOf } from '../support/editor-page.ts'
+import { keysOf } from '../support/keys.ts'
 import { consoleServer, type EmptyServer, emptyServer, type OwnServer } from '../support/server.ts'
 import {
   fillDraft,
@@ -22,8 +24,7 @@ import {
 
 const shots = fileURLToPath(new URL('../shots/', import.meta.url))
 const isLong = process.env['STET_TEST_LONG'] === '1'
-const widths = isLong ? [1440, 768, 360] : [1440, 360]
-const themes = ['light', 'dark'] as const
+const widths = [1920, 768, 360]
 const browser = consoleBrowser()
 let server: OwnServer
 let empty: EmptyServer
@@ -64,24 +65,31 @@ function sidewaysScrollers(page: Page): Promise<string[]> {
   })
 }
 
-/** Checks the shown state in both themes at a width. */
-async function check(page: Page, name: string, width: number): Promise<void> {
-  await page.setViewportSize({ width, height: width < 400 ? 740 : 900 })
-  for (const colorScheme of themes) {
+async function check(page: Page, name: string): Promise<void> {
+  await settle(page)
+  expect((await filledButtons(page)).length).toBeLessThanOrEqual(1)
+  expect(await violations(page)).toEqual([])
+  expect(await sidewaysScrollers(page)).toEqual([])
+  await draw(page, name, 1440)
+}
+
+async function draw(page: Page, name: string, width: number): Promise<void> {
+  if (!isLong) return
+  for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme })
     await settle(page)
-    if (isLong) await page.screenshot({ path: join(shots, `${name}-${colorScheme}-${width}.png`) })
-    const at = `${name}, ${colorScheme}, ${width} px`
-    expect((await filledButtons(page)).length, at).toBeLessThanOrEqual(1)
-    // A theme changes colors and nothing else.
-    expect(await violations(page, colorScheme === 'light' ? undefined : ['color-contrast']), at).toEqual([])
-    expect(await sidewaysScrollers(page), at).toEqual([])
+    await page.screenshot({ path: join(shots, `${name}-${colorScheme}-${width}.png`) })
   }
 }
 
-test.for(screens)('$name, in both themes and several widths, and with text at 200 %', async (screen) => {
+test.for(screens)('$name, also in other widths, and with text at 200 %', async (screen) => {
   const { page, context } = await inState(screen)
-  for (const width of widths) await check(page, screen.name, width)
+  await check(page, screen.name)
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: width < 400 ? 740 : 900 })
+    expect(await sidewaysScrollers(page), `${width} px`).toEqual([])
+    await draw(page, screen.name, width)
+  }
   await page.setViewportSize({ width: 320, height: 640 })
   expect(await sidewaysScrollers(page)).toEqual([])
   await page.setViewportSize({ width: 1280, height: 900 })
@@ -97,9 +105,9 @@ test.for(screens)('$name, in both themes and several widths, and with text at 20
   await cdp.detach()
 })
 
-test.for(openStates)('$name, open, in both themes', async (state) => {
+test.for(openStates)('$name, open', async (state) => {
   const { page } = await inState(state)
-  await check(page, `open-${state.name}`, 1440)
+  await check(page, `open-${state.name}`)
 })
 
 test('at 400 % zoom, the last row of the list can be scrolled to and seen', async () => {
@@ -163,4 +171,55 @@ test('with forced colors, live text keeps its dots and the open prompt its mark'
   await expect.poll(() => live.evaluate((text) => getComputedStyle(text).textDecorationStyle)).toBe('dotted')
   const row = page.getByRole('treeitem', { selected: true })
   await expect.poll(() => row.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid')
+})
+
+test('Tab starts with a link to the content and passes the lines between the panes, which have keys of their own', async () => {
+  const { page } = await browser.open(server, server.promptAddress('support/reply'))
+  const keys = keysOf(page)
+  await editorOf(page).ready()
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+  const skip = page.getByRole('link', { name: 'Skip to the content' })
+  await keys.press('Tab')
+  await keys.expectFocus(skip)
+  expect(await skip.boundingBox()).toMatchObject({ x: 8, y: 8 })
+  await keys.press('Enter')
+  await keys.expectFocus(page.getByRole('heading', { level: 1 }))
+  const line = page.getByRole('separator', { name: 'Width of the list' })
+  expect(
+    await page.getByRole('separator').evaluateAll((all) => all.map((one) => (one as HTMLElement).tabIndex)),
+  ).toEqual([-1, -1])
+  const width = async () => Number(await line.getAttribute('aria-valuenow'))
+  const before = await width()
+  await keys.press('r', 'l')
+  await keys.expectFocus(line)
+  await keys.press('ArrowRight', 'Enter')
+  await keys.expectFocus(page.getByRole('heading', { level: 1 }))
+  expect(await width()).toBe(before + 16)
+})
+
+test('the rail folds to icons below 1,000 px, and a wide window is used', async () => {
+  const { page } = await browser.open(server, server.promptAddress('support/reply'), { width: 990, height: 900 })
+  const places = page.getByRole('navigation', { name: 'Places' })
+  const widthOf = async (name: string) =>
+    (await page.getByRole(name === 'rail' ? 'banner' : 'main').boundingBox())?.width
+  await places.waitFor()
+  expect(await widthOf('rail')).toBe(56)
+  await page.getByRole('button', { name: /^Project:/ }).waitFor()
+  await page.setViewportSize({ width: 1000, height: 900 })
+  await expect.poll(() => widthOf('rail')).toBe(208)
+  await page.setViewportSize({ width: 1920, height: 1080 })
+  await page.getByRole('link', { name: 'History' }).click()
+  const table = page.getByRole('table').first()
+  await expect.poll(async () => (await table.boundingBox())?.width ?? 0).toBeGreaterThan(1600)
+})
+
+test('a touch screen shows no keys', async () => {
+  const { page, context } = await browser.open(server, server.promptAddress('support/reply'), { isOwn: true })
+  const hints = page.locator('[data-keys]')
+  await expect.poll(() => hints.first().isVisible()).toBe(true)
+  const cdp = await context.newCDPSession(page)
+  await cdp.send('Emulation.setTouchEmulationEnabled', { enabled: true })
+  await cdp.send('Emulation.setEmitTouchEventsForMouse', { enabled: true, configuration: 'mobile' })
+  await expect.poll(() => page.evaluate(() => matchMedia('(pointer: coarse)').matches)).toBe(true)
+  expect(await hints.evaluateAll((all) => all.filter((one) => one.checkVisibility()).length)).toBe(0)
 })

@@ -82,6 +82,18 @@ test('a draft is renamed and deleted in its menu, and brought back at once or at
   await page.getByRole('button', { name: 'Restore the draft' }).click()
   await editor.ready()
   expect(await editor.lines()).toEqual(['Hello from the draft, typed last'])
+
+  // A long list of drafts has a filter.
+  for (const name of ['one', 'two', 'three', 'four', 'five', 'six', 'seven'])
+    await server.api('POST', `/projects/${server.project.id}/versions`, { body: { name: `Draft ${name}` } })
+  await page.reload()
+  await choose(page, 'Find a version…')
+  const filter = page.getByRole('combobox', { name: 'Find a version' })
+  await filter.fill('six')
+  await page.getByRole('option', { name: /^Draft six.*draft of test/ }).waitFor()
+  expect(await page.getByRole('option').count()).toBe(1)
+  await filter.press('Enter')
+  await page.getByRole('button', { name: 'Version: Draft six' }).waitFor()
 })
 
 test('text typed into a draft that somebody deletes stays in its editor, and is saved once the draft is restored', async () => {
@@ -116,6 +128,19 @@ test('text typed into a draft that somebody deletes stays in its editor, and is 
   await page.getByRole('button', { name: 'Restore the draft' }).click()
   await editor.becomes(/^Saved/)
   expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello from the draft and more, kept')
+
+  // A draft that was made for a change of live goes when the change is undone and the user leaves.
+  const other = await sharedServer({ 'support/reply': 'Hello' })
+  const drafts = () => other.read<unknown[]>(`/projects/${other.project.id}/versions?status=draft`)
+  await page.goto(other.promptAddress('support/reply'))
+  await editor.ready()
+  await editor.toEnd()
+  await editor.type(' there')
+  await editor.becomes(/^Saved/)
+  expect(await drafts()).toHaveLength(1)
+  await page.keyboard.press('Control+z')
+  await page.getByRole('link', { name: 'History' }).click()
+  await expect.poll(drafts).toEqual([])
 })
 
 async function choose(page: Page, item: string): Promise<void> {

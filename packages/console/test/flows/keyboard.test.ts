@@ -309,7 +309,7 @@ test('publish-conflict: compared, merged and published', async () => {
   await keys.press('Control+a')
   await keys.type('Mine')
   await keys.press('Enter')
-  await dialog.getByText('Nothing was published.').waitFor()
+  await dialog.getByText('Live has newer texts of 1 prompt that this draft changes.').waitFor()
   expect(await liveText('b/merged')).toContain('theirs')
   await keys.tabTo(dialog.getByRole('button', { name: 'Compare and merge' }))
   await keys.press('Enter')
@@ -398,4 +398,42 @@ test('revert: one prompt after a question that names it, then the last one', asy
     await keys.expectFocus(left ? revert : heading(page))
   }
   expect((await storedPrompt(server, 'b/reverted', draft)).content).toBe('Stays')
+})
+
+test('what is typed after the key that opens something goes there, also while its code is still being loaded', async () => {
+  const { page } = await browser.open(server, '/settings/about')
+  let arrive = () => {}
+  const hold = async () => {
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    await page.unroute(/overlays|dialogs/)
+    await page.route(/overlays|dialogs/, async (route) => {
+      await arrived
+      await route.continue()
+    })
+    await page.goto(server.address(`/p/${server.project.id}/v/${await newDraft(server)}/prompts`))
+    await page.getByRole('treeitem').first().waitFor()
+  }
+  await hold()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('newsletterx')
+  await page.keyboard.press('Backspace')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  arrive()
+  await expect.poll(() => page.getByRole('combobox', { name: 'Find' }).inputValue()).toBe('newsletter')
+  expect(await page.getByRole('dialog').count()).toBe(1)
+
+  await hold()
+  await page.keyboard.press('n')
+  await page.keyboard.type('k/g')
+  arrive()
+  await expect.poll(() => page.getByRole('dialog', { name: 'New prompt' }).getByLabel('Path').inputValue()).toBe('k/g')
+
+  await hold()
+  const version = button(page, /^Version:/)
+  await version.focus()
+  await keysOf(page).press('Enter', 'ArrowDown', 'ArrowUp', 'Enter')
+  arrive()
+  await expect.poll(() => page.url()).toMatch(/\/v\/live\/prompts$/)
 })

@@ -26,6 +26,12 @@ parameters:
   count: { type: integer }
 ---
 It's {{ name }}, {{ count }} times.`,
+    classified: `---
+provider: demo
+model: demo
+schema: { type: object, properties: { label: { type: string } }, required: [label] }
+---
+Classify it.`,
   })
 })
 
@@ -41,7 +47,9 @@ async function opened(path: string, tab: string, version = 'live', example?: unk
 }
 
 const shownMessages = (page: Page) =>
-  page.locator('article').evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.textContent)))
+  page
+    .locator('article:visible')
+    .evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.textContent)))
 
 test('F8 leads to the first error, also if the text was not shown yet', async () => {
   const draft = await newDraft(server)
@@ -74,7 +82,8 @@ test('Preview ends with the messages of the example, as a run sends them', async
   const { page, pane } = await opened('support/tone', 'preview', 'live', unused['uuid'])
   await expect.poll(() => shownMessages(page)).toEqual([['system', 'Write in plain words.']])
   await page.goto(`${server.promptAddress('support/greeting')}?tab=preview`)
-  await pane.getByText('Without inputs. Choose an example in Run.').waitFor()
+  await expect.poll(() => shownMessages(page)).toEqual([['system', 'Write in plain words. Greet name on day.']])
+  expect(await page.locator('article:visible [class*="chip"]').allTextContents()).toEqual(['name', 'day'])
   await page.goto(`${page.url()}&example=${String(example['uuid'])}`)
   await pane.getByText('With the example “Chat”.').waitFor()
   const shown = [
@@ -90,17 +99,19 @@ test('Preview ends with the messages of the example, as a run sends them', async
   const sent = server.fake.requests.at(-1)?.body['messages'] as { role: string; content: unknown }[]
   const textOf = (content: unknown) => (Array.isArray(content) ? content.map(({ text }) => text).join('') : content)
   expect(sent.map(({ role, content }) => [role, textOf(content)])).toEqual(shown)
-})
-
-test('a preview that lacks inputs is a hint, and a prompt that does not compile an error', async () => {
+  // What is typed in Run is in the preview at once.
+  await page.getByRole('textbox', { name: /^day/ }).fill('')
+  await page.getByRole('textbox', { name: /^name/ }).fill('Bea')
+  await page.getByRole('tab', { name: 'Preview' }).click()
+  await expect
+    .poll(async () => (await shownMessages(page))[0])
+    .toEqual(['system', 'Write in plain words. Greet Bea on day.'])
+  expect(await page.locator('article:visible [class*="chip"]').allTextContents()).toEqual(['day'])
+  // A prompt that does not compile is an error, whatever its inputs are.
   const draft = await newDraft(server)
-  await writePrompt(server, 'support/reply', { version: draft, prompt: '{{ endif }}' })
-  const { pane, page } = await opened('support/greeting', 'preview', draft)
-  const notice = pane.locator('[data-tone]')
-  await expect.poll(() => notice.getAttribute('data-tone')).toBe('amber')
-  expect(await notice.textContent()).toBe('The prompt requires name.')
-  await page.getByRole('treeitem', { name: 'reply' }).click()
-  await expect.poll(() => notice.getAttribute('data-tone')).toBe('red')
+  await writePrompt(server, 'support/greeting', { version: draft, prompt: '{{ endif }}{{ name }}' })
+  await page.goto(`${server.promptAddress('support/greeting', draft)}?tab=preview`)
+  await pane.locator('[data-tone="red"]').waitFor()
 })
 
 test('References lead both ways, and create what is missing', async () => {
@@ -123,12 +134,25 @@ test('References lead both ways, and create what is missing', async () => {
   await expect.poll(links).toEqual(['support/reply'])
 })
 
-test.each(['live', 'a draft'])('the lines in Use call %s as they are shown', async (kind) => {
+test.each([
+  ['live', 'called', "It's …, 1 times."],
+  ['a draft', 'called', "It's …, 1 times."],
+  ['live', 'classified', 'label'],
+])('the lines in Use call %s %s as they are shown', async (kind, path, expected) => {
   const version = kind === 'live' ? 'live' : await newDraft(server)
-  const { pane } = await opened('called', 'use', version)
+  const { pane } = await opened(path, 'use', version)
   await pane.getByText('Command line').waitFor()
   const [typescript = '', curl = '', command = ''] = await pane.locator('pre').allTextContents()
-  const expected = "It's …, 1 times."
+  // The button beside a line covers none of it.
+  const blocks = await pane.locator('section:has(pre)').all()
+  expect(blocks).toHaveLength(3)
+  for (const block of blocks) {
+    const [text, button] = [
+      await block.boundingBox(),
+      await block.locator('xpath=..').getByRole('button').boundingBox(),
+    ]
+    expect(Number(text?.x) + Number(text?.width)).toBeLessThanOrEqual(Number(button?.x))
+  }
   const environment = { ...process.env, STET_API_KEY: server.key, STET_BASE_URL: server.address('') }
   const run = async (program: string, ...args: string[]) =>
     (await promisify(execFile)(program, args, { env: environment })).stdout

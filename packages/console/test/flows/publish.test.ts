@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { newDraft, storedPrompt } from '../support/editor-page.ts'
@@ -45,7 +46,7 @@ async function publishing(draft: string) {
 
 test('a draft is read prompt by prompt and published by keyboard alone', async () => {
   const draft = await draftWith([
-    { path: 'hello', status: 'modified', content: 'Hello dear {{ name }}\nline two' },
+    { path: 'hello', status: 'modified', content: 'Hello dear {{ name }}\nline 2' },
     { path: 'new/prompt', status: 'added', content: 'New text' },
     { path: 'old', status: 'deleted' },
   ])
@@ -55,6 +56,13 @@ test('a draft is read prompt by prompt and published by keyboard alone', async (
   const inserted = page.locator('.cm-changedText', { hasText: 'dear' })
   await inserted.waitFor()
   expect(await inserted.evaluate((element) => getComputedStyle(element).textDecorationLine)).toBe('underline')
+
+  const removed = page.locator('.cm-deletedText', { hasText: 'two' })
+  expect(await removed.evaluate((element) => getComputedStyle(element).textDecorationLine)).toBe('line-through')
+  const signs = await page
+    .locator('.cm-deletedLineGutter, .cm-changedLineGutter')
+    .evaluateAll((all) => all.map((element) => getComputedStyle(element, '::before').content))
+  expect([...new Set(signs)].sort()).toEqual(['"+"', '"−"'])
 
   await page.keyboard.press('v')
   await page.getByRole('link', { name: /hello.*changed.*seen/ }).waitFor()
@@ -122,7 +130,8 @@ test('publishing over somebody’s change takes a typed word', async () => {
   await published([{ path: 'farewell', status: 'modified', content: 'Bye, theirs' }])
   const { page, dialog } = await publishing(mine)
   await page.getByRole('link', { name: /farewell.*changed.*live changed/, includeHidden: true }).waitFor()
-  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
+  // Before anything is sent, the button says why it does nothing.
+  await dialog.getByRole('button', { name: 'Publish (live has changed 1 prompt)', disabled: true }).waitFor()
   await dialog.getByText('Publish without comparing').click()
   const force = dialog.getByRole('button', { name: /^Publish anyway/ })
   expect(await force.getAttribute('aria-disabled')).toBe('true')
@@ -136,7 +145,6 @@ test('live’s text can be taken instead', async () => {
   const mine = await draftWith([{ path: 'farewell', status: 'deleted' }])
   await published([{ path: 'farewell', status: 'modified', content: 'Bye, theirs again' }])
   const { page, dialog } = await publishing(mine)
-  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
   await dialog.getByRole('button', { name: 'Compare and merge' }).click()
   const merge = page.getByRole('dialog', { name: 'farewell' })
   await merge.getByText('This draft deletes the prompt.').waitFor()
@@ -255,42 +263,66 @@ test('the history shows revisions and rollbacks; a rollback is refused if live h
   await expect
     .poll(() => page.getByText(/^Rolled back to/).allTextContents())
     .toEqual([`Rolled back to ${second}`, `Rolled back to ${first}`])
+
+  // With a hundred rows above it, what is opened is on the screen.
+  const oldest = rowOf('v1').getByRole('link')
+  const text = page.locator('.cm-content').first()
+  const isOnScreen = (place: Locator) =>
+    place.evaluate((element) => {
+      const { top, height } = element.getBoundingClientRect()
+      return height > 0 && top >= 0 && top < innerHeight
+    })
+  await oldest.click()
+  await title.filter({ hasText: 'v1 ' }).waitFor()
+  await text.waitFor()
+  expect(await isOnScreen(text)).toBe(true)
+  expect(await isOnScreen(oldest)).toBe(true)
+  // On a phone it is a page of its own, and leads back to its row.
+  await page.setViewportSize({ width: 360, height: 740 })
+  expect([await isOnScreen(title), await oldest.count()]).toEqual([true, 0])
+  await page.getByRole('link', { name: 'Back to the history' }).click()
+  await oldest.and(page.locator(':focus')).waitFor()
+  expect(await isOnScreen(oldest)).toBe(true)
 })
 
-test('the dialog lists what does not compile before it publishes, with progress', async () => {
+test('live’s newer texts are merged into the draft; where the changes overlap, both texts are compared', async () => {
+  const lines = ['one', 'two', 'three', 'four', 'five']
+  const text = (...changed: string[]) => lines.map((line) => changed.find((c) => c.startsWith(line)) ?? line).join('\n')
+  await published(['merge/clean', 'merge/both'].map((path) => ({ path, status: 'added', content: text() })))
+  const draft = await draftWith([
+    { path: 'merge/clean', status: 'modified', content: text('one of mine') },
+    { path: 'merge/both', status: 'modified', content: text('three of mine') },
+  ])
+  await published([
+    { path: 'merge/clean', status: 'modified', content: text('five of theirs') },
+    { path: 'merge/both', status: 'modified', content: text('three of theirs') },
+  ])
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
+  await page.getByText('Live has newer texts of 2 prompts that this draft changes.').waitFor()
+  await page.getByRole('button', { name: 'Update from live' }).click()
+  await page.getByText('Live has newer texts of 1 prompt that this draft changes.').waitFor()
+  const { content } = await storedPrompt(server, 'merge/clean', draft)
+  expect(content).toBe(text('one of mine', 'five of theirs'))
+  const left = page.getByRole('listitem').filter({ hasText: 'the changes overlap' })
+  expect(await left.textContent()).toContain('merge/both')
+  await left.getByRole('button', { name: 'Compare and merge' }).click()
+  await page.getByRole('dialog', { name: 'merge/both' }).waitFor()
+})
+
+test('the changes and the dialog list what does not compile before anything is published', async () => {
   const broken = { path: 'checks/broken', status: 'added', content: 'fine\n{{ if x }}\nnever closed' }
-  const good = Array.from({ length: 12 }, (_, at) => ({
-    path: `checks/good${at}`,
-    status: 'added',
-    content: `Text ${at} {{ name }}`,
-  }))
   // Nobody changes it, but it includes a prompt that the draft deletes.
   const user = { path: 'checks/user', status: 'added', content: '<prompt path="/checks/part" />' }
   const part = { path: 'checks/part', status: 'added', content: 'A part' }
   await published([user, part])
-  const draft = await draftWith([broken, ...good, { path: 'checks/part', status: 'deleted' }])
-  const version = `/projects/${server.project.id}/versions/${draft}`
-  const { items } = await server.read<{ items: { path: string; compiles: boolean | null }[] }>(`${version}/tree`)
-  expect(items.find(({ path }) => path === 'checks/broken')?.compiles).toBe(null)
-
+  const draft = await draftWith([broken, { path: 'checks/part', status: 'deleted' }])
   const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
-  let active = 0
-  let most = 0
-  await page.route('**/documents/check', async (route) => {
-    most = Math.max(most, ++active)
-    const response = await route.fetch()
-    active--
-    await route.fulfill({ response })
-  })
-  const checked = page.waitForRequest(/documents\/check$/)
+  await page.getByText('The draft cannot be published.').waitFor()
+  const row = page.getByRole('navigation', { name: 'Changed prompts' }).getByRole('link', { name: /^checks\/broken/ })
+  expect(await row.textContent()).toMatch(/added.*has errors.*test, \d\d:\d\d$/)
   await page.getByRole('button', { name: 'Publish' }).click()
   const dialog = page.getByRole('dialog', { name: 'Publish' })
-  await checked
-  await dialog.getByText(/^Checking the prompts: \d+ of 1[45]$/).waitFor()
-  await dialog.getByText('The draft cannot be published.').waitFor()
-  await expect.poll(() => dialog.getByText(/^Checking the prompts/).count()).toBe(0)
-  expect(most).toBeGreaterThan(1)
-  expect(most).toBeLessThanOrEqual(3)
+  await dialog.getByRole('button', { name: 'Publish (2 prompts have errors)', disabled: true }).waitFor()
   const links = dialog.getByRole('link')
   const addresses = await links.evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).pathname))
   expect([...new Set(addresses.map((path) => path.replace(/.*\/prompts\//, '')))].sort()).toEqual([
@@ -309,7 +341,5 @@ test('a draft without errors says so, and checks again when a prompt changes; se
 
   await push(draft, [{ path: 'hello', status: 'modified', content: '---\ntemperature: hot\n---\nHello' }])
   await dialog.getByRole('link', { name: 'Line 2: `temperature` must be a number' }).waitFor()
-  await dialog.getByRole('button', { name: 'Publish' }).click()
-  await dialog.getByText('Nothing was published.').waitFor()
   expect(await dialog.getByRole('link').allTextContents()).toEqual(['Line 2: `temperature` must be a number'])
 })

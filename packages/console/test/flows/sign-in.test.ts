@@ -44,22 +44,56 @@ test('when the session ends, a sheet covers the screen, and after signing in the
   await page.getByRole('treeitem', { name: 'hello' }).waitFor()
 })
 
-test('the console opens the draft that was open last, and live once it is published', async () => {
+test('the console opens the draft that was open last, live once it is published, and its one prompt', async () => {
   const draft = await newDraft(server)
-  const prompts = (version: string) => server.address(`/p/${server.project.id}/v/${version}/prompts`)
+  const hello = (version: string) => server.promptAddress('hello', version)
   const { page } = await browser.open(server, server.promptAddress('hello', draft))
   await editorOf(page).ready()
   await page.goto(server.address('/'))
-  await page.waitForURL(prompts(draft))
+  await page.waitForURL(hello(draft))
   await page.getByRole('link', { name: 'History' }).click()
   await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
   await page.getByRole('link', { name: 'Prompts' }).click()
-  await page.waitForURL(prompts(draft))
+  await page.waitForURL(hello(draft).replace(/\/hello$/, ''))
   expect(await server.api('POST', `/projects/${server.project.id}/versions/${draft}/publish`)).toMatchObject({
     status: 200,
   })
   await page.goto(server.address('/'))
-  await page.waitForURL(prompts('live'))
+  await page.waitForURL(hello('live'))
+})
+
+test('the first page is the project with one’s own newest draft, not that of the person before in this browser', async () => {
+  const person = { name: 'Leo', email: 'leo@example.com' }
+  const leo = await server.newKey(['read', 'write'], person)
+  const { body } = await server.api('POST', '/projects', { body: { name: 'Second' } })
+  const { project, version } = body as unknown as { project: { id: number }; version: { uuid: string } }
+  const { page, context } = await browser.open(server, server.promptAddress('hello'))
+  await editorOf(page).ready()
+  const signInAs = (apiKey: string) =>
+    context.request.post(server.address('/console/session'), {
+      data: { apiKey },
+      headers: { 'X-Stet-Console': '1' },
+    })
+  await signInAs(leo)
+  const made = await context.request.post(server.address(`/api/v3/projects/${project.id}/versions`), {
+    data: { name: 'Leo’s draft' },
+    headers: { 'X-Stet-Console': '1' },
+  })
+  const { uuid } = (await made.json()) as { uuid: string }
+  expect(uuid).not.toBe(version.uuid)
+  for (const path of ['a', 'b'])
+    await context.request.post(
+      server.address(`/api/v3/projects/${project.id}/versions/${uuid}/documents/create-or-update`),
+      {
+        data: { path, prompt: 'Text' },
+        headers: { 'X-Stet-Console': '1' },
+      },
+    )
+  await page.goto(server.address('/'))
+  await page.waitForURL(server.address(`/p/${project.id}/v/${uuid}/prompts`))
+  await signInAs(server.key)
+  await page.goto(server.address('/'))
+  await page.waitForURL(server.promptAddress('hello'))
 })
 
 test('the sign-in page says that the browser did not keep the cookie', async () => {
@@ -134,7 +168,7 @@ test('a link says who it signs in, works after a click, and only once', async ()
   // Opening a link, as a mail scanner does, uses nothing up.
   await page.reload()
   await page.getByRole('button', { name: 'Sign in as Ana' }).click()
-  await page.waitForURL(server.address(`/p/${server.project.id}/v/live/prompts`))
+  await page.waitForURL(server.promptAddress('hello'))
   await page.getByTitle('Ana, default').waitFor()
 
   const again = await browser.openTab(context, link)
@@ -199,7 +233,7 @@ test('the code is in no request address, and not in the history of the browser',
   await page.goto(link)
   await page.getByRole('button', { name: 'Sign in as Ana' }).waitFor()
   await page.keyboard.press('Enter')
-  await page.waitForURL(server.address(`/p/${server.project.id}/v/live/prompts`))
+  await page.waitForURL(server.promptAddress('hello'))
   expect(addresses.filter((address) => !address.includes('#') && address.includes(code))).toEqual([])
   await page.goBack()
   await expect.poll(() => page.url()).not.toContain(code)

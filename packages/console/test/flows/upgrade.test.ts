@@ -69,18 +69,18 @@ test('the countdown of an outage continues after attempts that fail in other way
   await page.getByRole('treeitem', { name: 'hello' }).waitFor()
 })
 
-test('a screen that could not be loaded is loaded on request, with its styles, once the server answers', async () => {
-  const { page } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, {
-    allow: /ERR_FAILED|Failed to fetch dynamically imported module|A part of the console/,
+test('without a connection, a screen that was not loaded opens by itself, with its styles, once the server answers', async () => {
+  const { page, context } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, {
+    allow: /ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch|cannot be reached/,
+    isOwn: true,
   })
   await page.getByRole('treeitem', { name: 'hello' }).waitFor()
-  await page.route('**/assets/*', (route) => route.abort())
+  await context.setOffline(true)
   await page.getByRole('link', { name: 'History' }).click()
-  await page.getByRole('heading', { name: 'This screen cannot be shown' }).waitFor()
-  await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByRole('heading', { name: 'This screen cannot be shown' }).waitFor()
-  await page.unroute('**/assets/*')
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('The server is not responding. Showing the last data loaded.').waitFor()
+  expect(await page.getByRole('treeitem', { name: 'hello' }).count()).toBe(1)
+  await context.setOffline(false)
+  await page.getByRole('button', { name: 'Try now' }).click()
   await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
   const padding = () =>
     page
@@ -88,4 +88,12 @@ test('a screen that could not be loaded is loaded on request, with its styles, o
       .first()
       .evaluate((cell) => getComputedStyle(cell).paddingInlineStart)
   await expect.poll(padding).not.toBe('1px')
+
+  // Its code is there now, and its data is not.
+  await page.route('**/api/**', (route) => route.abort())
+  await page.reload()
+  await page.getByRole('heading', { name: 'This screen opens when the server answers' }).waitFor()
+  await page.unroute('**/api/**')
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
 })

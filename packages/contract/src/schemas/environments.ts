@@ -2,22 +2,52 @@ import { z } from 'zod'
 import { absent, Id, moveOptions, orRaw, Person, ProjectParams, Timestamp, Uuid } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { pageSize } from '../query-values.ts'
+import { LiveConflict } from './merges.ts'
 
 export const ReleaseCheck = z.enum(['configuration']).meta({
   description: '`configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts.',
 })
 
+const CheckName = z.enum(['conflict', 'compile', ...ReleaseCheck.options])
+
 export const ReleaseFinding = z
   .object({
-    check: ReleaseCheck,
+    check: CheckName,
     code: z.string(),
     level: z.literal('break'),
     path: z.string(),
+    in: z.string().exactOptional().meta({
+      description: 'The referenced prompt with the compile error; absent for the prompt itself.',
+    }),
     line: z.int(),
     column: z.int(),
     message: z.string(),
   })
   .meta({ id: 'ReleaseFinding', description: 'A finding of a check of a release.' })
+
+export const ReleaseChecks = z
+  .object({
+    base: Uuid.nullable().meta({ description: 'What is live. Null before the first publication.' }),
+    wouldNumber: Id.meta({ description: 'The number that the draft would get.' }),
+    conflicts: z
+      .array(LiveConflict.omit({ merged: true, regions: true, baseUnknown: true, skipped: true }))
+      .meta({ description: 'The prompts that the draft and live have changed.' }),
+    checks: z.array(
+      z.object({
+        name: CheckName,
+        state: z.enum(['pass', 'blocked', 'noted']).meta({
+          description: '`noted`: there are findings, but `block` does not name the check.',
+        }),
+        findings: z.array(ReleaseFinding).meta({ description: 'Empty for `conflict`: see `conflicts`.' }),
+      }),
+    ),
+    verdict: z.enum(['pass', 'blocked']).meta({ description: '`blocked`: publishing would be refused.' }),
+  })
+  .meta({
+    id: 'ReleaseChecks',
+    description: 'What would refuse the publication of a draft.',
+    example: "const canPublish = checks.verdict === 'pass'",
+  })
 
 export const ReleaseKind = z.enum(['publish', 'rollback', 'edit']).meta({
   description: '`edit`: a forced edit changed the version that live serves.',

@@ -35,7 +35,9 @@ export const ProviderKey = z
     configuration: JsonObject,
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    lastUsedAt: Timestamp.nullable(),
+    lastUsedAt: Timestamp.nullable().meta({
+      description: 'For provider keys that are not stored: since the start of the server that responds, by any workspace.',
+    }),
   })
   .meta({
     id: 'ProviderKey',

@@ -9,6 +9,7 @@ export const ProviderModel = z
     id: z.string(),
     inputPrice: price.meta({ description: 'In USD per million tokens; `null` if it is not known.' }),
     outputPrice: price,
+    deprecated: z.literal(true).exactOptional().meta({ description: 'The provider has withdrawn it, or will.' }),
   })
   .meta({
     id: 'ProviderModel',
@@ -22,7 +23,9 @@ export const Provider = z
     defaultModel: z.string().nullable(),
     isDemo: z.boolean(),
     models: z.array(ProviderModel).meta({
-      description: 'The models whose prices are known, and the default model. Others can be named too.',
+      description:
+        'The models whose prices are known, and the default model. Others can be named too. Newest first, by the version ' +
+        'in the name, and deprecated ones last.',
     }),
   })
   .meta({

@@ -22,7 +22,7 @@ import { withErrors } from '../errors.ts'
 import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { Changes, PushChangesBody, PushResult, requireBaseHashes } from './changes.ts'
-import { ReleaseCheck } from './environments.ts'
+import { ReleaseCheck, ReleaseChecks } from './environments.ts'
 import { ImportVersionBody } from './import-version.ts'
 import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
 
@@ -182,6 +182,12 @@ export const DiffVersionsQuery = z.object({
   base: z.string().exactOptional().meta({
     description:
       'The uuid of a version, `<uuid>@<revision>`, or `live`. Default: live for a draft, the previous number for a merged version.',
+  }),
+})
+
+export const ChecksQuery = z.object({
+  block: ReleaseCheck.exactOptional().meta({
+    description: 'A check that the publication names in `block`. Default: none.',
   }),
 })
 
@@ -358,6 +364,15 @@ export const versionRoutes = {
       'Returns every prompt with its state, ordered by path. A draft also lists the prompts that it deletes from live.',
     pathParams: RevisionParams,
     responses: withErrors({ 200: VersionTree }),
+  },
+  checks: {
+    summary: 'Check a draft before it is published',
+    description:
+      'Returns what would refuse the publication now: prompts that live has changed too, prompts that do not compile, and ' +
+      'settings that a run would refuse. Writes nothing. 400 if the version is not a draft.',
+    pathParams: VersionParams,
+    query: ChecksQuery,
+    responses: withErrors({ 200: ReleaseChecks }),
   },
   import: {
     summary: 'Import the history of a version',

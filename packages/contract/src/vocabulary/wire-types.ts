@@ -122,6 +122,11 @@ export interface CheckDocumentBody {
   parameters?: Record<string, unknown>
 }
 
+export interface ChecksQuery {
+  /** A check that the publication names in `block`. Default: none. */
+  block?: ReleaseCheck
+}
+
 /**
  * One reason why a prompt does not compile. Lines and columns start at 1.
  * @example { code: 'unexpected-eof', message: 'Unexpected end of file', line: 3, column: 1, frame: '3: {{ name\n   ^' }
@@ -1286,7 +1291,10 @@ export interface Provider {
   provider: ProviderKind
   defaultModel: string | null
   isDemo: boolean
-  /** The models whose prices are known, and the default model. Others can be named too. */
+  /**
+   * The models whose prices are known, and the default model. Others can be named too. Newest first, by the
+   * version in the name, and deprecated ones last.
+   */
   models: ProviderModel[]
 }
 
@@ -1387,6 +1395,7 @@ export interface ProviderKey {
   configuration: Record<string, unknown>
   createdAt: string
   updatedAt: string
+  /** For provider keys that are not stored: since the start of the server that responds, by any workspace. */
   lastUsedAt: string | null
 }
 
@@ -1414,6 +1423,8 @@ export interface ProviderModel {
   /** In USD per million tokens; `null` if it is not known. */
   inputPrice: number | null
   outputPrice: number | null
+  /** The provider has withdrawn it, or will. */
+  deprecated?: true
 }
 
 /** The result of one call to a provider. A failed call is a result too. */
@@ -1534,12 +1545,50 @@ export interface Release {
 export const RELEASE_CHECKS = ['configuration'] as const
 export type ReleaseCheck = (typeof RELEASE_CHECKS)[number]
 
+/**
+ * What would refuse the publication of a draft.
+ * @example const canPublish = checks.verdict === 'pass'
+ */
+export interface ReleaseChecks {
+  /** What is live. Null before the first publication. */
+  base: string | null
+  /** The number that the draft would get. */
+  wouldNumber: number
+  /** The prompts that the draft and live have changed. */
+  conflicts: {
+    path: string
+    documentUuid: string
+    /** The live text that the change of the draft is based on. Null if there was none. */
+    baseHash: string | null
+    /** Null if live has deleted the prompt. */
+    liveHash: string | null
+    /** The text of the draft, at `movedTo` if the draft moves the prompt. Null if it deletes the prompt. */
+    draftHash: string | null
+    /**
+     * The path to which the draft moves the prompt. To resolve the conflict, send the move again, with the merged
+     * text and `liveHash`.
+     */
+    movedTo?: string
+  }[]
+  checks: {
+    name: 'conflict' | 'compile' | 'configuration'
+    /** `noted`: there are findings, but `block` does not name the check. */
+    state: 'pass' | 'blocked' | 'noted'
+    /** Empty for `conflict`: see `conflicts`. */
+    findings: ReleaseFinding[]
+  }[]
+  /** `blocked`: publishing would be refused. */
+  verdict: 'pass' | 'blocked'
+}
+
 /** A finding of a check of a release. */
 export interface ReleaseFinding {
-  check: ReleaseCheck
+  check: 'conflict' | 'compile' | 'configuration'
   code: string
   level: 'break'
   path: string
+  /** The referenced prompt with the compile error; absent for the prompt itself. */
+  in?: string
   line: number
   column: number
   message: string
@@ -2084,6 +2133,7 @@ export interface RouteTypes {
     revert: { body: RevertVersionBody; result: RevertResult }
     diff: { query: DiffVersionsQuery; result: VersionDiff }
     tree: { result: VersionTree }
+    checks: { query: ChecksQuery; result: ReleaseChecks }
     import: { body: ImportVersionBody; result: Version }
   }
   environments: {

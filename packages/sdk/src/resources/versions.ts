@@ -1,4 +1,5 @@
 import type {
+  ChecksQuery,
   CreateVersionBody,
   DiffVersionsQuery,
   ImportVersionBody,
@@ -11,7 +12,16 @@ import type { ApiPromise } from '../api-promise.ts'
 import type { InProject } from '../options.ts'
 import { writePrompts } from '../prompts/write-prompts.ts'
 import type { Api } from '../transport/api.ts'
-import type { Change, PushResult, RevertResult, UpdateResult, Version, VersionDiff, VersionTree } from '../types.ts'
+import type {
+  Change,
+  PushResult,
+  ReleaseChecks,
+  RevertResult,
+  UpdateResult,
+  Version,
+  VersionDiff,
+  VersionTree,
+} from '../types.ts'
 
 /**
  * A project's versions: drafts, which you can change, and merged versions, one of which is live.
@@ -156,6 +166,15 @@ export class Versions {
    */
   tree(versionUuid: string, o: InProject = {}): ApiPromise<VersionTree> {
     return this.#api.call('versions.tree', { versionUuid }, o)
+  }
+
+  /**
+   * Lists what would refuse the publication of a draft now. `block` takes a check that you publish with.
+   *
+   * @example const { verdict, conflicts } = await stet.versions.checks(draft.uuid, { block: 'configuration' })
+   */
+  checks(versionUuid: string, o: InProject & ChecksQuery = {}): ApiPromise<ReleaseChecks> {
+    return this.#api.call('versions.checks', { versionUuid }, o)
   }
 
   /**

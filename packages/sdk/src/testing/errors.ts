@@ -1,4 +1,5 @@
 import { ERROR_CAUSES, type RunErrorCode } from '@stet/contract/vocabulary'
+import { similarNames } from '@stet/template/similar-names'
 import {
   ApiError,
   BadRequestError,
@@ -15,7 +16,6 @@ import {
   UnauthorizedError,
   UnprocessableEntityError,
 } from '../index.ts'
-import { nearest } from '../tools/tool-names.ts'
 
 /** What else a made error has. */
 export interface ErrorOptions {
@@ -119,7 +119,7 @@ export const errors = {
 
 function causeOf(reason: string): { code: string; status: number; message: string; details?: readonly string[] } {
   if (Object.hasOwn(ERROR_CAUSES, reason)) return ERROR_CAUSES[reason as ErrorReason]
-  const meant = nearest(reason, Object.keys(ERROR_CAUSES))
+  const [meant] = similarNames(reason, Object.keys(ERROR_CAUSES), { limit: 1, atLeast: 0.5 })
   const hint = meant === undefined ? '' : `, did you mean "${meant}"?`
   throw new ConfigurationError(`errors.api: there is no reason "${reason}"${hint}`)
 }

@@ -4,20 +4,27 @@ import type {
   LocatedIssue as LocatedBody,
   PromptIssue as PromptIssueBody,
 } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { PromptCheck } from '../features/checks/check-prompt.ts'
 import type { CompileIssue, PromptIssue } from '../features/templates/template-engine.ts'
 import { providerKind } from './legacy-clients.ts'
 
-/** @param kind the type of the prompt's provider key; undefined if it has none. */
-export function checkBody(check: PromptCheck, kind: string | undefined): CheckBody {
+/** What the provider key of a prompt says about it. */
+export interface ProviderFacts {
+  /** The type of the provider key; undefined if the prompt has no provider key. */
+  kind: string | undefined
+  issues: readonly PromptIssue[]
+}
+
+export function checkBody(check: PromptCheck, { kind, issues }: ProviderFacts): CheckBody {
   const provider = providerKind(kind)
   return {
     contentHash: check.contentHash,
     errors: check.errors.slice(0, MAX_ISSUES).map(locatedIssueBody),
-    issues: check.issues.map(promptIssueBody),
+    issues: issueBodies([...check.issues, ...issues]),
     config: check.config,
     parameters: check.parameters,
-    ...(provider === undefined ? {} : { provider }),
+    ...defined({ provider }),
     references: check.references,
     referencedBy: check.referencedBy,
     messages: check.messages,
@@ -33,13 +40,15 @@ export function issueBody(issue: CompileIssue, path: string): IssueBody {
   return of === path ? body : { ...body, path: of }
 }
 
-export function promptIssueBody(issue: PromptIssue): PromptIssueBody {
-  const { path: _path, ...body } = locatedIssueBody(issue)
-  return { severity: issue.severity, ...body }
+export function issueBodies(issues: readonly PromptIssue[]): PromptIssueBody[] {
+  return issues.slice(0, MAX_ISSUES).map((issue) => {
+    const { path: _path, ...body } = locatedIssueBody(issue)
+    return { severity: issue.severity, ...body }
+  })
 }
 
 function locatedIssueBody(issue: CompileIssue): LocatedBody {
   const { code, message, line, column, endLine, endColumn, frame, path } = issue
-  const end = { ...(endLine === undefined ? {} : { endLine }), ...(endColumn === undefined ? {} : { endColumn }) }
+  const end = defined({ endLine, endColumn })
   return { code, message, line, column, ...end, frame, path }
 }

@@ -2,26 +2,23 @@ import type { Document as DocumentBody, MovedDocument as MovedBody } from '@stet
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
 import type { MovedDocument } from '../features/versions/push/move-document.ts'
 import { personBody } from './api-key.ts'
-import { issueBody, MAX_ISSUES, promptIssueBody } from './check.ts'
+import { issueBodies, issueBody, MAX_ISSUES, type ProviderFacts } from './check.ts'
 import { providerKind } from './legacy-clients.ts'
 
-/** @param kind the type of the document's provider key; undefined if the document has no provider key. */
-export function documentBody(document: Document, kind: string | undefined): DocumentBody {
-  const { id, documentUuid, uuid, path, content, ...rest } = unresolvedBody(document, kind)
+export function documentBody(document: Document, facts: ProviderFacts): DocumentBody {
+  const { id, documentUuid, uuid, path, content, ...rest } = unresolvedBody(document, facts)
   const { resolvedContent, merged } = document
   // The order of the schema, so that a replayed response has the bytes of the first one.
   return { id, documentUuid, uuid, path, content, resolvedContent, ...rest, ...(merged && { merged }) }
 }
 
-/** @param kind as for `documentBody`. */
-export function movedBody(document: MovedDocument, kind: string | undefined): MovedBody {
-  return { ...documentBody(document, kind), brokenReferences: document.brokenReferences }
+export function movedBody(document: MovedDocument, facts: ProviderFacts): MovedBody {
+  return { ...documentBody(document, facts), brokenReferences: document.brokenReferences }
 }
 
-/** @param kind as for `documentBody`. */
 export function unresolvedBody(
   document: UnresolvedDocument,
-  kind: string | undefined,
+  { kind, issues }: ProviderFacts,
 ): Omit<DocumentBody, 'resolvedContent'> {
   const provider = providerKind(kind)
   return {
@@ -38,7 +35,7 @@ export function unresolvedBody(
     parameters: document.parameters,
     ...(provider === undefined ? {} : { provider }),
     errors: document.errors.slice(0, MAX_ISSUES).map((issue) => issueBody(issue, document.path)),
-    issues: document.issues.map(promptIssueBody),
+    issues: issueBodies([...document.issues, ...issues]),
     createdAt: document.createdAt.toISOString(),
     updatedAt: document.updatedAt.toISOString(),
     mergedAt: document.mergedAt?.toISOString() ?? null,

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createDeflateRaw, deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
 import type { Message } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { LogEntry, StoredFrames, StoredLog } from '../features/runs/ports.ts'
 import { evenTexts, jsonPieces } from '../shared/json-pieces.ts'
 
@@ -122,7 +123,7 @@ export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null
     next += byteLength
     return { ...ids, bytes: bytes.subarray(next - byteLength, next) }
   })
-  return { messages: head.messages.map(encodeMessage), entries, ...(spending && { spending }) }
+  return defined({ messages: head.messages.map(encodeMessage), entries, spending })
 }
 
 export function entriesAfter({ entries }: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[] {

@@ -26,7 +26,7 @@ export function providerBody({ name, kind, defaultModel, isDemo, models }: Price
     provider: providerKind(kind) ?? 'custom',
     defaultModel,
     isDemo,
-    models: models.map(({ id, inputPrice, outputPrice }) => ({ id, inputPrice, outputPrice })),
+    models,
   }
 }
 

@@ -73,6 +73,7 @@ function depsOf() {
       drivers: { driverFor: demoDriver },
       prices: priceBook(),
       addressGuard: addressGuard({ allowedPrivateHosts: ['ollama.lan'] }),
+      testLimitMs: 20_000,
       environment: environment(),
     },
     secrets: secretBox([randomBytes(32).toString('base64')]),
@@ -249,6 +250,15 @@ describe('using a provider key', () => {
     now = new Date(since.getTime() + 61_000)
     resolved(entry)
     await expect.poll(lastUsedAt).toEqual(now)
+  })
+
+  it('of the environment is remembered until the server ends', async () => {
+    const entries = await listProviders(deps, workspaceId)
+    const lastUsedAt = async () =>
+      Object.fromEntries((await listProviderKeys(deps, { workspaceId })).map((key) => [key.name, key.lastUsedAt]))
+    expect(await lastUsedAt()).toEqual({ demo: null, openai: null })
+    resolved(entries.find(({ name }) => name === 'openai'))
+    expect(await lastUsedAt()).toEqual({ demo: null, openai: now })
   })
 
   it('fails if its token was altered or swapped with another row, without affecting other keys', async () => {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { prompt } from '../runs/run-bench.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { heardMs } from '../support/heard-time.ts'
-import { hasProcessFigures, peakBytesDuring, residentBytes } from '../support/process-figures.ts'
+import { hasProcessFigures, peakBytesDuring, residentBytes, settledBytes } from '../support/process-figures.ts'
 import { type RunServer, runServer } from './run-server.ts'
 
 const megabyte = 1024 * 1024
@@ -22,6 +22,8 @@ const limitBytes = 50 * megabyte
 let bench: RunServer
 beforeAll(async () => {
   bench = await runServer({ hello: prompt('<user>Hi</user>') })
+  // What the start still allocates would count as growth.
+  await settledBytes(bench.server.child)
 }, 120_000)
 afterAll(() => bench.close())
 
@@ -29,6 +31,8 @@ interface Bomb {
   name: string
   status: number
   encoding?: string
+  /** How often it is sent at least, if not 3 times. */
+  least?: number
   body(): Readable
 }
 
@@ -45,7 +49,8 @@ const bombs: Bomb[] = [
   { name: 'objects to a depth of 100,000', status: 400, body: () => Readable.from([deepObject(100_000)]) },
   { name: 'arrays to a depth of 2,000,000', status: 400, body: () => Readable.from([deep(2_000_000)]) },
   { name: '100 MB', status: 413, body: () => repeated(blanks, 100) },
-  { name: 'gzip of 1 GB', status: 413, encoding: 'gzip', body: () => repeated(packedBlanks, 1_024) },
+  // What zlib had made of refused bodies was not collected: 40 of them added 50 to 67 MB.
+  { name: 'gzip of 1 GB', status: 413, encoding: 'gzip', least: 40, body: () => repeated(packedBlanks, 1_024) },
   {
     name: 'gzip of gzip',
     status: 415,
@@ -93,7 +98,7 @@ describe.skipIf(!hasProcessFigures)('body bombs', () => {
         const fastest = () => Math.min(...tries.map(({ ms }) => ms))
         const peak = await peakBytesDuring(bench.server.child, async () => {
           // A busy machine may delay some requests, but not all.
-          while (tries.length < 3 || (fastest() >= limitMs && tries.length < mostTries))
+          while (tries.length < (bomb.least ?? 3) || (fastest() >= limitMs && tries.length < mostTries))
             tries.push(await send(path, bomb))
         })
         const told = JSON.stringify({ path, tries, growth: (peak - before) / megabyte })

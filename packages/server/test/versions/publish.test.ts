@@ -155,6 +155,68 @@ describe('conflicts', () => {
   })
 })
 
+describe('the checks before a publication', () => {
+  const states = async (bench: Bench, draft: Ref, block?: 'configuration') => {
+    const { verdict, checks } = await bench.checks(draft, block)
+    return [verdict, ...checks.map(({ name, state }) => `${name} ${state}`)]
+  }
+
+  it('name what publishing refuses, and write nothing', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'a', 'base')
+    await bench.put(bench.draft, 'part', 'A part')
+    await bench.put(bench.draft, 'whole', '<prompt path="part" />')
+    expect(await bench.checks(bench.draft)).toMatchObject({ base: null, wouldNumber: 1, verdict: 'pass' })
+    const first = await bench.publish(bench.draft)
+    const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]
+    await bench.put(mine, 'a', '---\nmaxSteps: many\n---\nmine')
+    await bench.put(theirs, 'a', 'theirs')
+    await bench.publish(theirs)
+    await bench.put(mine, 'broken', 'Hello {{ if }}')
+    await bench.put(mine, 'part', 'fine\n{{ if }}')
+    const before = await bench.diff(mine)
+    const found = await bench.checks(mine)
+    expect(found).toMatchObject({ base: theirs.uuid, wouldNumber: 3, verdict: 'blocked' })
+    const { documentUuid, contentHash: liveHash } = await bench.read('live', 'a')
+    const { contentHash: draftHash } = await bench.read(mine, 'a')
+    const conflict = { path: 'a', documentUuid, baseHash: hash('base'), liveHash, draftHash }
+    expect(found.conflicts).toEqual([conflict])
+    await expect(bench.publish(mine)).rejects.toEqual(failure('live-changed', { conflicts: [conflict] }))
+    const [, compile, configuration] = found.checks
+    expect(compile?.findings.map(({ path, in: at, line }) => [path, at, line])).toEqual([
+      ['broken', undefined, 1],
+      ['part', undefined, 2],
+      // Nobody has changed it, but it includes a prompt that the draft breaks.
+      ['whole', 'part', 2],
+    ])
+    const refused = await bench.publish(mine, { force: true }).catch((error) => error.details.documents)
+    expect(refused.map(({ path }: { path: string }) => path)).toEqual(['broken', 'part', 'whole'])
+    expect(configuration?.findings).toMatchObject([{ code: 'invalid-setting', level: 'break', path: 'a', line: 2 }])
+    expect(await bench.diff(mine)).toEqual(before)
+    expect(await bench.texts(first)).toMatchObject({ a: 'base' })
+  })
+
+  it('block because of settings only if the caller will', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'a', '---\nmaxSteps: many\n---\nHi')
+    expect(await states(bench, bench.draft)).toEqual(['pass', 'conflict pass', 'compile pass', 'configuration noted'])
+    expect(await states(bench, bench.draft, 'configuration')).toEqual([
+      'blocked',
+      'conflict pass',
+      'compile pass',
+      'configuration blocked',
+    ])
+    await expect(bench.publish(bench.draft, { block: ['configuration'] })).rejects.toEqual(failure('release-refused'))
+  })
+
+  it('are for drafts', async () => {
+    const bench = await newBench(workbench)
+    await bench.publish(bench.draft)
+    await expect(bench.checks('live')).rejects.toEqual(notDraft)
+    await expect(bench.checks({ uuid: crypto.randomUUID() })).rejects.toEqual(failure('unknown-version'))
+  })
+})
+
 describe('compilation', () => {
   const broken = 'Hello {{ if }}'
 

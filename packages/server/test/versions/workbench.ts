@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Change, ReleaseCheck, RollbackBody, VersionDiff } from '@stet/contract/vocabulary'
+import type { Change, ReleaseCheck, ReleaseChecks, RollbackBody, VersionDiff } from '@stet/contract/vocabulary'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
 import { createEvaluator } from '../../src/adapters/evaluation/evaluator.ts'
@@ -13,6 +13,7 @@ import { createProject } from '../../src/features/projects/create-project.ts'
 import type { Version } from '../../src/features/projects/project.ts'
 import type { Release } from '../../src/features/projects/release.ts'
 import { rollBack } from '../../src/features/releases/roll-back.ts'
+import { readChecks } from '../../src/features/versions/check-release.ts'
 import { createVersion } from '../../src/features/versions/create-version.ts'
 import { diffVersions } from '../../src/features/versions/diff-versions.ts'
 import { publishVersion } from '../../src/features/versions/publish-version.ts'
@@ -117,6 +118,7 @@ export interface Bench {
     ref: Ref,
     more?: { title?: string; description?: string; force?: boolean; block?: ReleaseCheck[] },
   ): Promise<Version>
+  checks(ref: Ref, block?: ReleaseCheck): Promise<ReleaseChecks>
   push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
   move(ref: Ref, from: string, to: string): ReturnType<typeof moveDocument>
   tree(ref: Ref): Promise<TreeItem[]>
@@ -151,6 +153,7 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
     read: (ref, path) => readDocument(deps, { ...at(ref), path }),
     texts: async (ref) =>
       Object.fromEntries((await all(listDocuments(deps, at(ref)))).map(({ path, content }) => [path, content])),
+    checks: (ref, block) => readChecks(deps, { ...at(ref), ...(block && { block }) }),
     publish: (ref, more = {}) => publishVersion(deps, { ...at(ref), force: false, ...more }),
     push: (ref, changes) => pushChanges(deps, { ...at(ref), changes }),
     move: (ref, from, to) => moveDocument(deps, { ...at(ref), from, to }),

@@ -29,6 +29,8 @@ interface Check {
   expected: string
   /** Returns undefined for an invalid value. */
   read(value: unknown): unknown
+  /** The lowest and the highest usual number. Others are a warning, because the provider decides. */
+  usual?: readonly number[]
 }
 
 const text: Check = {
@@ -39,7 +41,7 @@ const textOrTexts: Check = {
   expected: 'text or a list of texts',
   read: (value) => (typeof value === 'string' ? value : readTexts(value)),
 }
-const number: Check = { expected: 'a number', read: readNumber }
+const number = (...usual: number[]): Check => ({ expected: 'a number', read: readNumber, usual })
 const object: Check = {
   expected: 'a map',
   read: (value) => (typeof value === 'object' && !Array.isArray(value) ? value : undefined),
@@ -48,7 +50,10 @@ const anything: Check = { expected: '', read: (value) => value }
 
 export const keysByCheck: [Check, string[]][] = [
   [text, ['provider', 'model', 'name', 'description']],
-  [number, ['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty', 'seed']],
+  [number(0, 2), ['temperature']],
+  [number(0, 1), ['topP']],
+  [number(), ['topK', 'seed']],
+  [number(-2, 2), ['presencePenalty', 'frequencyPenalty']],
   [integer(1), ['maxTokens', 'maxOutputTokens']],
   [integer(1, 150), ['maxSteps']],
   [integer(0, 10), ['maxRetries']],
@@ -109,6 +114,11 @@ export function readConfig(
     ...readTools(config['tools'], report, supplied),
     settings: Object.fromEntries(settings),
   }
+}
+
+/** The lowest and the highest usual number for a key, if there are such. */
+export function usualRange(written: string): Check['usual'] {
+  return checks.get(camelNames.get(written) ?? written)?.usual
 }
 
 /** The keys that a run does not pass on as they are written. */

@@ -4,7 +4,7 @@ import type { ParsedText } from '../parse/parse-text.ts'
 import { MAX_ISSUES } from '../parse/references.ts'
 import { isObject } from '../rendering/read-parameters.ts'
 import { type Fragment, literalText, type Tag, walkNodes } from '../syntax/nodes.ts'
-import { knownKeys, readConfig } from './config.ts'
+import { knownKeys, readConfig, usualRange } from './config.ts'
 import { nearKey } from './near-key.ts'
 import { parseYaml, rangeAt } from './yaml.ts'
 
@@ -103,14 +103,23 @@ function settingIssues(config: Config, budget: Budget): Found[] {
     found.push({ severity: 'error', code: feature ? 'unsupported-feature' : 'invalid-setting', message, at })
   })
   for (const [key, value] of Object.entries(config)) {
-    if (value === undefined || value === null || knownKeys.has(key)) continue
+    if (value === undefined || value === null) continue
+    const [lowest, highest] = usualRange(key) ?? []
+    if (Number(value) < Number(lowest) || Number(value) > Number(highest)) {
+      found.push(warning('unusual-value', `\`${key}\` is usually from ${lowest} to ${highest}`, [key]))
+    }
+    if (knownKeys.has(key)) continue
     budget.comparedKeys -= 1
     const near = budget.comparedKeys < 0 ? undefined : nearKey(key)
     if (near === undefined) continue
     const message = `Did you mean \`${near}\`? The provider gets \`${key}\` as it is; write it under \`providerOptions\` if it is meant`
-    found.push({ severity: 'warning', code: 'unknown-key', message, at: [key] })
+    found.push(warning('unknown-key', message, [key]))
   }
   return found
+}
+
+function warning(code: string, message: string, at: Found['at']): Found {
+  return { severity: 'warning', code, message, at }
 }
 
 /** A run ignores types that it does not know. */
@@ -119,9 +128,9 @@ function parameterWarnings({ parameters }: Config): Found[] {
   for (const [name, declared] of Object.entries(isObject(parameters) ? parameters : {})) {
     const type = isObject(declared) ? declared['type'] : declared
     if (typeof type !== 'string' || PARAMETER_TYPES.has(type)) continue
-    const at = ['parameters', name, ...(isObject(declared) ? ['type'] : [])]
     const message = `\`${type}\` is not a parameter type; its values stay unchanged`
-    found.push({ severity: 'warning', code: 'unknown-type', message, at })
+    // Without a map of its own, the range is that of the name.
+    found.push(warning('unknown-type', message, ['parameters', name, 'type']))
   }
   return found
 }

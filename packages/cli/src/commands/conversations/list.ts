@@ -1,5 +1,6 @@
 import { RUN_STATES } from '@stet/contract/vocabulary'
 import type { ConversationSummary } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import type { Flag, FlagName } from '../../settings/global-flags.ts'
@@ -55,9 +56,7 @@ function parseFilter(raw: RawInput<FlagName<typeof flags>>) {
     throw new CliError('usage', `--status must be one of ${RUN_STATES.join(', ')}, not "${status}"`)
   if (!/^[1-9]\d{0,5}$/.test(limit)) throw new CliError('usage', `--limit must be a positive integer, not "${limit}"`)
   return {
-    ...(path !== undefined && { path }),
-    ...(state && { status: state }),
-    ...(customIdentifier !== undefined && { customIdentifier }),
+    ...defined({ path, status: state, customIdentifier }),
     ...(since !== undefined && { sinceSeconds: parseDuration(since, '--since') }),
     limit: Number(limit),
   }

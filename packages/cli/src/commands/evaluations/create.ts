@@ -1,4 +1,5 @@
 import type { EvaluationInput } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import type { Flag, FlagName } from '../../settings/global-flags.ts'
@@ -60,13 +61,7 @@ function parseEvaluation(raw: RawInput<FlagName<typeof flags>>): EvaluationInput
     return [[key, numberOf(text, flag)] as const]
   })
   const configuration = { ...Object.fromEntries(ratings), ...(hasFlag(raw, 'reverse') && { reverseScale: true }) }
-  return {
-    name: raw.args[0] ?? '',
-    metric,
-    configuration,
-    ...(path !== undefined && { path }),
-    ...(description !== undefined && { description }),
-  }
+  return { name: raw.args[0] ?? '', metric, configuration, ...defined({ path, description }) }
 }
 
 function numberOf(text: string, flag: string): number {

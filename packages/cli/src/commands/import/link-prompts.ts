@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { defined } from '@stet/template/defined'
 import { loadEngine } from '../../compile/compile-texts.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import { problemOfPath } from '../../sync/prompt-path.ts'
@@ -34,14 +35,7 @@ export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<Im
     const losses = [...foreign.losses]
     if (path !== foreign.path) losses.push(`"${foreign.path}" is now named "${path}"`)
     const content = foreign.front ? linkConverted(prompt, find) : linkVerbatim(prompt, find, resolveReferencePath)
-    return {
-      path,
-      content,
-      losses,
-      ...(source !== undefined && { source }),
-      ...(line !== undefined && { line }),
-      ...(alias !== undefined && { alias }),
-    }
+    return defined({ path, content, losses, source, line, alias })
   })
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import { isJsonObject } from '../../settings/json-file.ts'
 
 /** Maps another tool's names to front matter keys. */
@@ -111,7 +112,7 @@ export function convertTools(tools: unknown, losses: string[]): Record<string, u
       if (value === null) continue
       losses.push(`The setting "${key}" of the tool "${name}" is not supported: ${JSON.stringify(value).slice(0, 200)}`)
     }
-    converted[name] = { ...(description !== undefined && { description }), parameters: parameters ?? schema ?? {} }
+    converted[name] = defined({ description, parameters: parameters ?? schema ?? {} })
   }
   return Object.keys(converted).length > 0 ? converted : undefined
 }

@@ -5,6 +5,7 @@ import {
   KEY_SCOPES,
   type KeyScope,
 } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
@@ -73,11 +74,9 @@ function parseKey(raw: RawInput<FlagName<typeof flags>>): KeyInput {
     throw new CliError('usage', '--plan custom needs --limit, and --limit needs --plan custom')
   return {
     name: raw.args[0] ?? '',
-    ...(named && { scopes: named }),
+    ...defined({ scopes: named, projectId, limit }),
     ...(author !== undefined && { author: parseAuthor(author) }),
-    ...(projectId !== undefined && { projectId }),
     ...(plan !== undefined && { plan: oneOf(KEY_PLANS, plan, '--plan') }),
-    ...(limit !== undefined && { limit }),
     ...(expires !== undefined && { lifetime: parseDuration(expires, '--expires') }),
   }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Message } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
@@ -39,8 +40,7 @@ export const command = defineCommand({
     const closing = responseFile === undefined ? response : await readInput(responseFile, '--response-file', ctx)
     const log = await client.logs.create(await promptNamed(name, ctx), messages, {
       versionUuid: await findVersionToRun(client, ctx),
-      ...(closing !== undefined && { response: closing }),
-      ...(customIdentifier !== undefined && { customIdentifier }),
+      ...defined({ response: closing, customIdentifier }),
     })
     await rememberConversation(log.uuid, ctx)
     return log

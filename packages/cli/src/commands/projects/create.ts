@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import { defineCommand, textFlag } from '../../command.ts'
 import { readRetentionDays } from './project-id.ts'
 
@@ -15,8 +16,7 @@ export const command = defineCommand({
     const defaultModel = textFlag(raw, 'defaultModel')
     const days = textFlag(raw, 'retentionDays')
     const defaults = {
-      ...(defaultProvider !== undefined && { defaultProvider }),
-      ...(defaultModel !== undefined && { defaultModel }),
+      ...defined({ defaultProvider, defaultModel }),
       ...(days !== undefined && { retentionDays: readRetentionDays(days) }),
     }
     return { name: raw.args[0] ?? '', defaults }

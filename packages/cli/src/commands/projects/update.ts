@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { readProjectId, readRetentionDays } from './project-id.ts'
@@ -22,9 +23,7 @@ export const command = defineCommand({
     const defaultModel = textFlag(raw, 'defaultModel')
     const days = textFlag(raw, 'retentionDays')
     const changes = {
-      ...(name !== undefined && { name }),
-      ...(defaultProvider !== undefined && { defaultProvider }),
-      ...(defaultModel !== undefined && { defaultModel }),
+      ...defined({ name, defaultProvider, defaultModel }),
       ...(days !== undefined && { retentionDays: days === 'server' ? null : readRetentionDays(days) }),
     }
     const hint = 'pass --name, --default-provider, --default-model or --retention-days'

@@ -1,4 +1,5 @@
 import type { ProviderKeyInfo, Stet } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { hasFlag, type RawInput, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
@@ -25,8 +26,7 @@ export function parseEntry(raw: RawInput<FlagName<typeof entryFlags>>): EntryInp
   const configuration = textFlag(raw, 'configuration')
   return {
     readsToken: hasFlag(raw, 'tokenStdin'),
-    ...(url !== undefined && { url }),
-    ...(defaultModel !== undefined && { defaultModel }),
+    ...defined({ url, defaultModel }),
     ...(configuration !== undefined && { configuration: parseConfiguration(configuration) }),
   }
 }

@@ -1,4 +1,5 @@
 import { hasReason, NotFoundError, type ProviderTest } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
 import { unknownProviderKey } from './entry.ts'
@@ -11,7 +12,7 @@ export const command = defineCommand({
   flags: [{ long: '--model', value: '<model>', summary: 'the model to call; without it, the default model' }],
   parse(raw) {
     const model = textFlag(raw, 'model')
-    return { name: raw.args[0] ?? '', ...(model !== undefined && { model }) }
+    return defined({ name: raw.args[0] ?? '', model })
   },
   async run(input, ctx): Promise<ProviderTest> {
     try {

@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { describeEntry, entryFlags, findEntry, parseEntry, readToken } from './entry.ts'
@@ -24,7 +25,7 @@ export const command = defineCommand({
     const client = await ctx.client()
     const { readsToken, ...settings } = entry
     const { id } = await findEntry(client, ref)
-    const changes = { ...settings, ...(name !== undefined && { name }) }
+    const changes = { ...settings, ...defined({ name }) }
     return client.providerKeys.update(id, readsToken ? { ...changes, token: await readToken(ctx) } : changes)
   },
   print(entry, { style, say }) {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { defined } from '@stet/template/defined'
 import { version } from '../../../package.json' with { type: 'json' }
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -77,10 +78,7 @@ export const command = defineCommand({
 function environmentOf({ port, host, data, databaseUrl }: ServeInput, { io }: Context): NodeJS.ProcessEnv {
   return {
     ...io.env,
-    ...(port !== undefined && { PORT: port }),
-    ...(host !== undefined && { HOST: host }),
-    ...(data !== undefined && { STET_DATA_DIR: data }),
-    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...defined({ PORT: port, HOST: host, STET_DATA_DIR: data, DATABASE_URL: databaseUrl }),
   }
 }
 

@@ -12,7 +12,7 @@ const projectRoute = getRouteApi('/shell/p/$project')
 const versionRoute = getRouteApi('/shell/p/$project/v/$version')
 
 /** A message in place of a screen. */
-export function Alone({ title, heading, children }: { title: string; heading: string; children: ReactNode }) {
+export function Alone({ title, heading, children }: { title: string; heading: string; children?: ReactNode }) {
   return (
     <div className={css['alone']}>
       <title>{`${title} · stet`}</title>

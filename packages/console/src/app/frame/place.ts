@@ -1,14 +1,21 @@
 import { ApiError, type Version } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { usePreferences } from '../preferences.ts'
+import { type LastPlace, usePreferences } from '../preferences.ts'
 import { deletedDraftQuery, versionQuery, versionsQuery } from '../queries.ts'
+import { useSession } from '../session.ts'
 
 /** The project of the address, or the one that was open last. Null if there is neither. */
 export function useProjectId(): number | null {
   const { project } = useParams({ strict: false })
-  const last = usePreferences().project
-  return projectIdOf(project ?? last)
+  const last = useLastPlace()
+  return projectIdOf(project ?? last?.project ?? null)
+}
+
+/** Where the person of this session was last in this browser. */
+export function useLastPlace(): LastPlace | undefined {
+  const { author } = useSession().apiKey
+  return usePreferences().places[author.id]
 }
 
 /** Parses the id of a project. Returns null if the text is not one. */
@@ -56,7 +63,7 @@ export function useVersion(): string {
 
 /** The draft that was open last, or live if it was published or deleted since. Undefined until that is known. */
 export function useLastVersion(projectId: number | null): string | undefined {
-  const last = usePreferences().version
+  const last = useLastPlace()?.version ?? 'live'
   const isKnown = last === 'live' || projectId === null
   const { data, isLoading } = useQuery({ ...versionsQuery(projectId ?? 0), enabled: !isKnown })
   if (isLoading) return undefined

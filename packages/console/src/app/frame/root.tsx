@@ -1,9 +1,11 @@
 import { useQueryErrorResetBoundary } from '@tanstack/react-query'
 import { type ErrorComponentProps, Outlet } from '@tanstack/react-router'
+import { useEffect, useEffectEvent } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../failure.tsx'
 import { usePreferences } from '../preferences.ts'
 import css from './frame.module.css'
+import { isOutage, onOutageEnd } from './lines/connection.ts'
 import { MissingPart, reload, reloadIfReachable, useStale } from './lines/upgrade.ts'
 import { Alone } from './missing.tsx'
 
@@ -27,6 +29,10 @@ export function Broken({ error, reset }: ErrorComponentProps) {
     resetQueries()
     reset()
   }
+  const isWaiting = isOutage(error)
+  const retryAfter = useEffectEvent(retry)
+  useEffect(() => (isWaiting ? onOutageEnd(() => retryAfter()) : undefined), [isWaiting])
+  if (isWaiting) return <Alone title="Waiting" heading="This screen opens when the server answers" />
   return (
     <Alone
       title="Not shown"

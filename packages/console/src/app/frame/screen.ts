@@ -1,15 +1,12 @@
 import { type ComponentType, createElement, lazy } from 'react'
-import { MissingPart } from './lines/upgrade.ts'
+import { loadPart } from './lines/upgrade.ts'
 
 /**
  * A screen that is loaded when it is first shown. TanStack's own `lazyRouteComponent` reloads the page by itself if the
  * screen is gone after an upgrade; here the user decides, after everything is saved.
  */
 export function screen<Module>(load: () => Promise<Module>, pick: (module: Module) => ComponentType) {
-  const loaded = () =>
-    load().catch((cause) => {
-      throw new MissingPart(cause)
-    })
+  const loaded = () => loadPart(load)
   const Screen = lazy(async () => ({ default: pick(await loaded()) }))
   // The router calls this before it leaves the current screen.
   return Object.assign(() => createElement(Screen), {

@@ -1,6 +1,7 @@
 import { isOutage, noticeOutage, onOutageEnd } from '../../app/frame/lines/connection.ts'
 import { noticeSignedOut, onResume, stet } from '../../app/session.ts'
 import { noticeTexts, registerTexts } from '../../app/unsaved.ts'
+import { Signal } from '../../ui/watched.ts'
 import { isUnsaved } from '../autosave.ts'
 import { PromptBuffer } from './prompt-buffer.ts'
 import type { PromptPlace } from './unsaved-copy.ts'
@@ -20,12 +21,12 @@ interface Entry {
   isLoading: boolean
   /** Null while the page is not watched. It is watched until the text is saved, also without users. */
   stopWatching: (() => void) | null
-  listeners: Set<() => void>
+  changed: Signal
 }
 
 const closed: Opening = { buffer: null, error: null }
 const entries = new Map<string, Entry>()
-const watchers = new Set<() => void>()
+const anyChanged = new Signal()
 
 /** The prompts that are open, and those that are closed but not yet saved. */
 export const openBuffers = {
@@ -36,9 +37,7 @@ export const openBuffers = {
   },
 
   subscribe(place: PromptPlace, listener: () => void): () => void {
-    const entry = entryOf(place)
-    entry.listeners.add(listener)
-    return () => entry.listeners.delete(listener)
+    return entryOf(place).changed.watch(listener)
   },
 
   /** Opens the prompt unless it is open. Returns the function that closes it. */
@@ -62,10 +61,7 @@ export const openBuffers = {
   },
 
   /** Calls `listener` whenever `holdsText` may have changed. */
-  watch(listener: () => void): () => void {
-    watchers.add(listener)
-    return () => watchers.delete(listener)
-  },
+  watch: anyChanged.watch,
 
   /** Whether the prompt is open with text that is not saved, or that the user must choose about. */
   holdsText(place: PromptPlace): boolean {
@@ -89,7 +85,7 @@ function entryOf(place: PromptPlace): Entry {
     users: 0,
     isLoading: false,
     stopWatching: null,
-    listeners: new Set(),
+    changed: new Signal(),
   }
   entries.set(key, entry)
   return entry
@@ -120,7 +116,7 @@ async function load(place: PromptPlace, entry: Entry): Promise<void> {
 
 function update(entry: Entry, opening: Opening): void {
   entry.opening = opening
-  for (const listener of entry.listeners) listener()
+  entry.changed.notify()
 }
 
 /** A closed buffer stays until its text is saved. It keeps saving in the background. */
@@ -178,5 +174,5 @@ function noticeChange(): void {
   const left = buffersOf([...entries.values()].filter(({ users }) => users === 0))
   const stuck = left.filter(({ state }) => state.problem ?? state.conflict)
   noticeTexts(stuck.map(({ place, state }) => ({ ...place, text: state.text })))
-  for (const watcher of watchers) watcher()
+  anyChanged.notify()
 }

@@ -1,6 +1,7 @@
 import { ApiError, type Prompt } from '@stet/sdk'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import { say } from '../../ui/toast.tsx'
+import { Signal } from '../../ui/watched.ts'
 import {
   type Autosave,
   type AutosaveEvent,
@@ -61,7 +62,7 @@ export class PromptBuffer {
   #notice: ReturnType<typeof setTimeout> | undefined
   #isHidden = false
   #isClosed = false
-  readonly #listeners = new Set<() => void>()
+  readonly #changes = new Signal()
   readonly #kept = new KeptCopy(
     () => ({ key: copyKey(this.place, this.id), state: this.state }),
     () => this.#changed(true),
@@ -90,10 +91,7 @@ export class PromptBuffer {
     }
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  readonly subscribe = this.#changes.watch
 
   snapshot = (): BufferSnapshot => this.#snapshot
 
@@ -343,7 +341,7 @@ export class PromptBuffer {
     clearTimeout(this.#notice)
     this.#notice = undefined
     this.#snapshot = next
-    for (const listener of this.#listeners) listener()
+    this.#changes.notify()
   }
 }
 

@@ -1,5 +1,7 @@
 import { base, queryClient, sessionQuery } from '../../app/session.ts'
+import { store, stored, storedKeys, storedText, unstore } from '../../app/storage.ts'
 import { unsavedPrefix } from '../../app/unsaved.ts'
+import { Signal } from '../../ui/watched.ts'
 import type { LeftText } from '../autosave.ts'
 
 /** Text that the server has not acknowledged, as it is kept in the browser's storage. */
@@ -37,72 +39,43 @@ export interface OfferedText {
 /** Returns false if the browser has no room for the copy. Kept inputs of runs are removed to make room. */
 export function keepCopy(key: string, copy: Omit<UnsavedCopy, 'by'>): boolean {
   const author = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author
-  const text = JSON.stringify({ ...copy, ...(author && { by: { id: author.id, name: author.name } }) })
-  if (store(key, text)) return true
-  for (const other of inputKeys()) {
-    localStorage.removeItem(other)
-    if (store(key, text)) return true
+  const written = { ...copy, ...(author && { by: { id: author.id, name: author.name } }) }
+  if (store(key, written)) return true
+  for (const other of storedKeys(`${unsavedPrefix}inputs#`)) {
+    unstore(other)
+    if (store(key, written)) return true
   }
   return false
 }
 
-function store(key: string, text: string): boolean {
-  try {
-    localStorage.setItem(key, text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function inputKeys(): string[] {
-  try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(`${unsavedPrefix}inputs#`))
-  } catch {
-    return []
-  }
-}
+const dropped = new Signal()
 
 export function dropCopy(key: string): void {
-  try {
-    localStorage.removeItem(key)
-  } catch {
-    // Without storage there is no copy.
-  }
-  for (const listener of dropListeners) listener()
+  unstore(key)
+  dropped.notify()
 }
 
 /** Whether the copy is still in the browser's storage. */
 export function isThere({ key }: OfferedText): boolean {
-  try {
-    return localStorage.getItem(key) !== null
-  } catch {
-    return false
-  }
+  return storedText(key) !== null
 }
-
-const dropListeners = new Set<() => void>()
 
 /** Calls `listener` when this page or another one has removed a copy. Returns the function that ends this. */
 export function onCopyDropped(listener: () => void): () => void {
   const removed = ({ newValue }: StorageEvent) => newValue === null && listener()
-  dropListeners.add(listener)
+  const stop = dropped.watch(listener)
   addEventListener('storage', removed)
   return () => {
-    dropListeners.delete(listener)
+    stop()
     removeEventListener('storage', removed)
   }
 }
 
 /** Copies that other pages left in a project, the newest first. */
 export function copiesIn(projectId: number): OfferedText[] {
-  try {
-    return Object.keys(localStorage)
-      .flatMap((key) => readCopy(key, projectId))
-      .sort((a, b) => b.copy.at - a.copy.at)
-  } catch {
-    return []
-  }
+  return storedKeys(unsavedPrefix)
+    .flatMap((key) => readCopy(key, projectId))
+    .sort((a, b) => b.copy.at - a.copy.at)
 }
 
 /**
@@ -120,12 +93,8 @@ function readCopy(key: string, projectId: number): OfferedText[] {
   const [server, project, versionUuid = '', path = '', bufferId = ''] = key.split('#')
   if (server !== `${unsavedPrefix}${base.pathname}` || project !== String(projectId)) return []
   if (bufferId.startsWith(`${pageId}-`)) return []
-  try {
-    const copy: unknown = JSON.parse(localStorage.getItem(key) ?? '')
-    return isCopy(copy) ? [{ key, copy, versionUuid, path }] : []
-  } catch {
-    return []
-  }
+  const copy = stored(key)
+  return isCopy(copy) ? [{ key, copy, versionUuid, path }] : []
 }
 
 /** Another release, or anything else on this origin, may have written the entry. */

@@ -1,5 +1,6 @@
 import type { Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
+import { struckClass, struckWords } from './struck-words.ts'
 
 /** The line that stands for unchanged lines, without the signs around it: the console's fonts do not have them. */
 const foldTheme = EditorView.theme({
@@ -14,9 +15,13 @@ const foldTheme = EditorView.theme({
   },
 })
 
-/** The look of compared texts. An insertion is blue and underlined, a deletion red and struck through. */
+/**
+ * The look of compared texts. Changed lines have a background and a sign in the gutter. An insertion is blue and
+ * underlined. A deletion keeps the color of the text, and is struck through only where the line hides nothing.
+ */
 export const diffTheme: Extension = [
   foldTheme,
+  struckWords,
   EditorView.theme({
     '&': { backgroundColor: 'transparent', color: 'var(--ink)' },
     '&.cm-focused': { outline: '2px solid var(--blue)', outlineOffset: '-2px' },
@@ -38,18 +43,19 @@ export const diffTheme: Extension = [
       textUnderlineOffset: '0.2em',
     },
     '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
-      background: 'none',
+      background: 'var(--red-mark)',
+      color: 'var(--ink)',
+    },
+    [`.${struckClass}`]: { textDecoration: 'line-through 1px color-mix(in oklab, var(--red) 70%, transparent)' },
+    '.cm-changeGutter': { width: '1.5ch', paddingInlineStart: '0' },
+    '.cm-changeGutter .cm-gutterElement': { textAlign: 'center', fontFamily: 'var(--mono)', fontWeight: '500' },
+    '&.cm-merge-b .cm-changedLineGutter': { color: 'var(--blue)', background: 'var(--blue-wash)' },
+    '&.cm-merge-b .cm-changedLineGutter:before': { content: '"+"' },
+    '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': {
       color: 'var(--red)',
-      textDecoration: 'line-through 1px',
+      background: 'var(--red-wash)',
     },
-    '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--blue)' },
-    '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--red)' },
+    '&.cm-merge-a .cm-changedLineGutter:before, .cm-deletedLineGutter:before': { content: '"−"' },
     '.cm-deletedChunk': { padding: '0 6px' },
-    // Forced colors have no red and no blue, and draw no backgrounds. A nested selector cannot have an ampersand.
-    '@media (forced-colors: active)': {
-      '.cm-gutters .cm-gutter .cm-changedLineGutter': { background: 'CanvasText' },
-      '.cm-gutters .cm-gutter .cm-deletedLineGutter': { background: 'CanvasText' },
-      '.cm-deletedChunk .cm-deletedLine': { textDecoration: 'line-through' },
-    },
   }),
 ]

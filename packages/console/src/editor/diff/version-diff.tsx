@@ -51,30 +51,32 @@ export function VersionDiff(props: VersionDiffProps) {
   ])
   if (!shown) return null
   return (
-    <div className={css['changes']}>
+    <div className={css['box']}>
       {hasStepKeys && <StepKeys onStep={move} />}
-      <nav aria-label="Changed prompts" className={css['list']}>
-        <ul ref={list}>
-          {changes.map((change) => (
-            <li key={change.documentUuid + change.path}>
-              <ChangeLink change={change} isCurrent={change === shown} note={note?.(change)} />
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <section className={css['shown']} aria-label={shown.path}>
-        <header className={css['head']}>
-          <h2 className={css['path']}>{shown.path}</h2>
-          <div className={css['actions']}>{actions?.(shown)}</div>
-        </header>
-        <TextDiff
-          key={shown.path}
-          label={`${shown.path}, ${words[shown.status]}`}
-          before={shown.before?.content ?? ''}
-          after={shown.after?.content ?? ''}
-          layout={layout}
-        />
-      </section>
+      <div className={css['changes']}>
+        <nav aria-label="Changed prompts" className={css['list']}>
+          <ul ref={list}>
+            {changes.map((change) => (
+              <li key={change.documentUuid + change.path}>
+                <ChangeLink change={change} isCurrent={change === shown} note={note?.(change)} />
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <section className={css['shown']} aria-label={shown.path}>
+          <header className={css['head']}>
+            <h2 className={css['path']}>{shown.path}</h2>
+            <div className={css['actions']}>{actions?.(shown)}</div>
+          </header>
+          <TextDiff
+            key={shown.path}
+            label={`${shown.path}, ${words[shown.status]}`}
+            before={shown.before?.content ?? ''}
+            after={shown.after?.content ?? ''}
+            layout={layout}
+          />
+        </section>
+      </div>
     </div>
   )
 }

@@ -13,7 +13,11 @@ interface IssueListProps {
 export function IssueList({ issues, path, onSelect }: IssueListProps) {
   if (issues.length === 0) return null
   return (
-    <section className={css['issues']} aria-label={issues.some(isError) ? 'Errors' : 'Warnings'}>
+    <section
+      className={css['issues']}
+      data-tone={issues.some(isError) ? 'red' : 'amber'}
+      aria-label={issues.some(isError) ? 'Errors' : 'Warnings'}
+    >
       <ul>
         {issues.map((issue) => {
           const { path: of = path, line, column, message, severity } = issue
@@ -22,6 +26,7 @@ export function IssueList({ issues, path, onSelect }: IssueListProps) {
               <button
                 type="button"
                 className={css['issue']}
+                data-tone={severity === 'error' ? 'red' : 'amber'}
                 aria-disabled={of !== path || undefined}
                 onClick={() => of === path && onSelect(issue)}
               >

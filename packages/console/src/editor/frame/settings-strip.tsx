@@ -1,32 +1,36 @@
+import type { ProviderModel } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { memo, type ReactNode, useId, useRef, useState } from 'react'
 import { providersQuery } from '../../app/queries.ts'
 import { Hidden } from '../../ui/button.tsx'
 import type { Opened } from '../open-prompt.ts'
-import { scalarOf, withScalar } from '../text/front-matter.ts'
+import { useYaml } from '../text/load-yaml.ts'
 import css from './editor.module.css'
 
 /**
  * Provider, model and temperature. Each edits its one line of the front matter; the text stays the truth. The strip
- * reads the whole text, so it is not rendered again while only the cursor moves.
+ * reads the whole text, so it is not rendered again while only the cursor moves. Until the parser is loaded, it shows
+ * the settings of the stored text.
  */
 export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opened }) {
-  const { text, buffer } = open
-  const { blocked } = open
+  const { text, buffer, document } = open
+  const yaml = useYaml()
+  const blocked = open.blocked ?? (yaml ? null : 'the settings are loading')
   const reason = useId()
   const { data: providers = [] } = useQuery(providersQuery)
-  const provider = scalarOf(text, 'provider') ?? ''
+  const settingOf = (key: string) => (yaml ? yaml.scalarOf(text, key) : textOf(document.config[key])) ?? ''
+  const provider = settingOf('provider')
   const isKnown = providers.some(({ name }) => name === provider)
   const chosen = providers.find(({ name }) => name.toLowerCase() === provider.toLowerCase())
-  const models = (chosen ? [chosen] : providers).flatMap((one) => one.models.map(({ id }) => id))
+  const models = (chosen ? [chosen] : providers).flatMap((one) => one.models)
   const cleared = useRef<Cleared | null>(null)
   const set = (key: string) => (value: string) => {
     // The newest text, also if a key was pressed since the last render.
     const now = buffer.state.text
-    if ((scalarOf(now, key) ?? '') === value) return
+    if (!yaml || (yaml.scalarOf(now, key) ?? '') === value) return
     const isBack = cleared.current?.key === key && cleared.current.after === now
     const before = isBack && cleared.current ? cleared.current.before : now
-    const after = withScalar(before, key, value || null)
+    const after = yaml.withScalar(before, key, key === 'temperature' && value ? Number(value) : value || null)
     cleared.current = value ? null : { key, before, after }
     open.edit(after)
   }
@@ -55,7 +59,7 @@ export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opene
       </Chip>
       <TypedChip
         label="Model"
-        value={scalarOf(text, 'model') ?? ''}
+        value={settingOf('model')}
         placeholder={chosen?.defaultModel ?? 'default'}
         choices={models}
         reason={blocked === null ? undefined : reason}
@@ -63,7 +67,7 @@ export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opene
       />
       <TypedChip
         label="Temperature"
-        value={scalarOf(text, 'temperature') ?? ''}
+        value={settingOf('temperature')}
         placeholder="default"
         pattern={/^(?:\d+(?:\.\d+)?)?$/}
         expected="a number, for example 0.7"
@@ -97,7 +101,7 @@ interface TypedChipProps {
   label: string
   value: string
   placeholder: string
-  choices?: readonly string[]
+  choices?: readonly ProviderModel[]
   /** What may be written. */
   pattern?: RegExp
   /** Describes the pattern. */
@@ -162,8 +166,8 @@ function TypedChip({ label, value, placeholder, choices = [], pattern, expected,
           )}
           {choices.length > 0 && (
             <datalist id={list}>
-              {choices.map((choice) => (
-                <option key={choice} value={choice} />
+              {choices.map(({ id: choice, deprecated }) => (
+                <option key={choice} value={choice} label={deprecated ? `${choice} (deprecated)` : undefined} />
               ))}
             </datalist>
           )}
@@ -171,4 +175,8 @@ function TypedChip({ label, value, placeholder, choices = [], pattern, expected,
       )}
     </Chip>
   )
+}
+
+function textOf(setting: unknown): string | null {
+  return typeof setting === 'string' || typeof setting === 'number' ? String(setting) : null
 }

@@ -2,10 +2,9 @@ import type { RefObject } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import type { Opened } from '../open-prompt.ts'
-import { withParameter } from '../text/front-matter.ts'
 import { type GoTo, placeOf } from '../text/line-ends.ts'
+import { useYaml } from '../text/load-yaml.ts'
 import { usesOf } from '../text/scan.ts'
-import { ConfigTree } from './config-tree.tsx'
 import css from './panes.module.css'
 
 interface ParametersPaneProps {
@@ -13,61 +12,56 @@ interface ParametersPaneProps {
   goTo: RefObject<GoTo | null>
 }
 
-/** What a prompt takes and gives: its inputs, the schema of its answer, and its tools. */
-export function ParametersPane({ open, goTo }: ParametersPaneProps) {
-  const { schema, tools } = open.document.config
-  return (
-    <div className={css['pane']}>
-      <Inputs open={open} goTo={goTo} />
-      {schema !== undefined && <ConfigTree of="schema" label="Schema of the answer" {...{ open, goTo }} />}
-      {tools !== undefined && <ConfigTree of="tools" label="Tools" {...{ open, goTo }} />}
-    </div>
-  )
-}
-
 /** The inputs that the prompt declares, and variables that it uses without a declaration. */
-function Inputs({ open, goTo }: ParametersPaneProps) {
-  const { document, text, blocked, buffer } = open
+export function ParametersPane({ open, goTo }: ParametersPaneProps) {
+  const { document, text, buffer } = open
+  const yaml = useYaml()
+  const blocked = open.blocked ?? (yaml ? null : 'the parameters are loading')
   const declared = declaredIn(document.config)
   const names = [...new Set([...Object.keys(declared), ...Object.keys(document.parameters)])]
   if (names.length === 0)
     return (
-      <p className={css['quiet']}>
-        This prompt has no inputs. Write <code>{'{{ name }}'}</code> in the text to make one.
-      </p>
+      <div className={css['pane']}>
+        <p className={css['quiet']}>
+          This prompt has no inputs. Write <code>{'{{ name }}'}</code> in the text to make one.
+        </p>
+      </div>
     )
   return (
-    <ul className={css['list']}>
-      {names.map((name) => (
-        <li key={name} className={css['item']}>
-          <div className={css['row']}>
-            <code className={css['name']}>{name}</code>
-            {Object.hasOwn(declared, name) ? (
-              <Facts declaration={declared[name]} />
-            ) : (
-              <>
-                <Chip tone="amber">not declared</Chip>
-                <span className={css['end']}>
-                  <Button
-                    look="quiet"
-                    blocked={blocked}
-                    onClick={() => open.edit(withParameter(buffer.state.text, name))}
-                  >
-                    Declare
-                  </Button>
-                </span>
-              </>
-            )}
-          </div>
-          <Uses {...{ text, name, goTo }} />
-        </li>
-      ))}
-    </ul>
+    <div className={css['pane']}>
+      <ul className={css['list']}>
+        {names.map((name) => (
+          <li key={name} className={css['item']}>
+            <div className={css['row']}>
+              <code className={css['name']}>{name}</code>
+              {Object.hasOwn(declared, name) ? (
+                <Facts declaration={declared[name]} />
+              ) : (
+                <>
+                  <Chip tone="amber">not declared</Chip>
+                  <span className={css['end']}>
+                    <Button
+                      look="quiet"
+                      blocked={blocked}
+                      onClick={() => yaml && open.edit(yaml.withParameter(buffer.state.text, name))}
+                    >
+                      Declare
+                    </Button>
+                  </span>
+                </>
+              )}
+            </div>
+            <Uses {...{ text, name, goTo }} />
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 
+/** A declaration may be the name of its type only. */
 function Facts({ declaration }: { declaration: unknown }) {
-  const { type, required, description, default: fallback } = Object(declaration)
+  const { type = declaration, required, description, default: fallback } = Object(declaration)
   return (
     <>
       <span className={css['quiet']}>{typeof type === 'string' ? type : 'text'}</span>

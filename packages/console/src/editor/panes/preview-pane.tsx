@@ -1,12 +1,16 @@
 import type { Message } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useMemo } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
-import { inputsOf } from '../../runs/inputs/input-value.ts'
+import { inputsOf, valuesOf } from '../../runs/inputs/input-value.ts'
+import { inputsNow } from '../../runs/inputs/use-inputs.ts'
 import { DataUrl, MessageBody } from '../../runs/message-body.tsx'
+import { Chip } from '../../ui/mark.tsx'
 import { Notice, Skeleton } from '../../ui/states.tsx'
 import type { Opened } from '../open-prompt.ts'
 import css from './panes.module.css'
+import { previewValues, splitMarks } from './preview-values.ts'
 import { checkQuery } from './queries.ts'
 
 interface PreviewPaneProps {
@@ -15,43 +19,44 @@ interface PreviewPaneProps {
   example: string | undefined
 }
 
-/** The messages of the first step, as the model receives them with the chosen example. */
+/** The messages of the first step, as the model receives them with the inputs of Run. */
 export function PreviewPane({ open, example }: PreviewPaneProps) {
   const { place, document, status } = open
+  const inputs = inputsOf(document)
+  const key = `${place.projectId}/${document.documentUuid}`
+  const typed = useMemo(() => inputsNow(key), [key])
   const examples = useQuery({
     ...examplesQuery(place.projectId, document.documentUuid),
-    enabled: example !== undefined,
+    enabled: example !== undefined && inputs.length > 0,
   })
-  const inputs = inputsOf(document)
   // A run of a prompt without inputs uses no example either.
   const chosen = inputs.length > 0 ? examples.data?.find(({ uuid }) => uuid === example) : undefined
-  const isReady = example === undefined || examples.data !== undefined || examples.error !== null
-  const lacksInputs = inputs.length > 0 && !chosen && document.errors.length === 0
-  const required = lacksInputs ? inputs.filter(({ isRequired }) => isRequired).map(({ name }) => name) : []
+  // Run fills in an example when it is first shown.
+  const set = chosen && typed.example !== example ? chosen.parameters : valuesOf(inputs, typed.drafts).parameters
+  const { parameters, unset } = previewValues(inputs, set, document.content)
   const check = useQuery({
-    ...checkQuery({ ...place, contentHash: document.contentHash, parameters: chosen?.parameters ?? {} }),
-    enabled: isReady && required.length === 0,
+    ...checkQuery({ ...place, contentHash: document.contentHash, parameters }),
+    enabled: !examples.isLoading,
   })
-  // The check of the text before it, which may have needed fewer inputs, is kept while it is not made again.
-  const made = required.length === 0 ? check.data : undefined
   // A run adds the messages of its example.
-  const shown = made?.messages && [...made.messages, ...(chosen?.messages ?? [])]
+  const shown = check.data?.messages && [...check.data.messages, ...(chosen?.messages ?? [])]
   return (
     <div className={css['pane']}>
-      <p className={css['quiet']}>
-        {chosen
-          ? `With the example “${chosen.name}”.`
-          : inputs.length > 0
-            ? 'Without inputs. Choose an example in Run.'
-            : ''}
-      </p>
+      {chosen && <p className={css['quiet']}>With the example “{chosen.name}”.</p>}
+      {unset.length > 0 && (
+        <p className={css['uses']}>
+          <span className={css['quiet']}>Not set in Run:</span>
+          {unset.map((name) => (
+            <Chip key={name}>{name}</Chip>
+          ))}
+        </p>
+      )}
       {status.kind === 'kept' && <Notice tone="amber">This is the text as it was saved last.</Notice>}
       {check.error && <Failure error={check.error} what="The preview could not be made" onRetry={check.refetch} />}
-      {isReady && required.length > 0 && <Notice tone="amber">The prompt requires {required.join(', ')}.</Notice>}
-      {(!isReady || (check.isPending && required.length === 0)) && <Skeleton />}
-      {made && !made.messages && (
-        <Notice tone={lacksInputs ? 'amber' : 'red'}>
-          {made.errors[0]?.message ?? 'The prompt does not compile.'}
+      {check.isPending && <Skeleton />}
+      {check.data && !shown && (
+        <Notice tone={unset.length > 0 && document.errors.length === 0 ? 'amber' : 'red'}>
+          {check.data.errors[0]?.message ?? 'The prompt does not compile.'}
         </Notice>
       )}
       {shown?.map((message, at) => (
@@ -79,8 +84,15 @@ function Shown({ message }: { message: Message }) {
 
 function Part({ part }: { part: unknown }) {
   const { type, text, image, file } = Object(part)
-  if (type === 'text') return <MessageBody text={String(text)} />
+  if (type === 'text') return <MessageBody text={String(text)} render={withChips} />
   const source = image ?? file
+  if (typeof source === 'string' && splitMarks(source).length > 1)
+    return <div>{withChips(source.slice('data:,'.length))}</div>
   if (typeof source === 'string' && source.startsWith('data:')) return <DataUrl url={source} />
   return <MessageBody text={typeof source === 'string' ? source : JSON.stringify(part, null, 2)} />
+}
+
+function withChips(text: string): ReactNode {
+  // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity than their place
+  return splitMarks(text).map((part, at) => (at % 2 ? <Chip key={at}>{part}</Chip> : part))
 }

@@ -44,7 +44,7 @@ function sdkLines({ server, projectId, versionUuid, document }: Call): string {
     `const { response } = await stet.prompts.run(${quoted(document.path)}, {`,
     ...options.map((line) => `  ${line}`),
     '})',
-    'console.log(response.text)',
+    `console.log(response.${document.config['schema'] ? 'object' : 'text'})`,
   ].join('\n')
 }
 

@@ -1,20 +1,22 @@
 import { ApiError, type Example } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
 import { Button, join } from '../../ui/button.tsx'
-import { DeferredMenu } from '../../ui/deferred.tsx'
 import { selectClass, TextField } from '../../ui/field.tsx'
+import { holdKeys } from '../../ui/held-keys.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { Menu, MenuItem } from '../../ui/menu.tsx'
+import { Part } from '../../ui/part.ts'
 import { counted } from '../../ui/time.tsx'
+import { useWatched } from '../../ui/watched.ts'
 import { exampleValues } from './example-values.ts'
 import { draftsOf, type Parsed, type PromptInput, valuesOf } from './input-value.ts'
 import css from './inputs.module.css'
 
-const loadMenu = () => import('./example-menu.tsx')
-const ExampleMenu = lazy(loadMenu)
+const dialogs = new Part(() => import('../../ui/dialog.tsx'))
 
 interface ExamplesProps {
   projectId: number
@@ -71,25 +73,13 @@ export function Examples(props: ExamplesProps) {
           </Button>
         )}
         {current && (
-          <DeferredMenu
-            load={loadMenu}
-            trigger={
-              <Button look="quiet" square aria-label={`More for the example ${current.name}`}>
-                <Icon name="more" />
-              </Button>
-            }
-          >
-            {(trigger) => (
-              <ExampleMenu
-                trigger={trigger}
-                name={current.name}
-                blocked={blocked}
-                onRestore={isChanged ? () => onFill(current) : null}
-                onSaveAs={() => setNaming(true)}
-                onDelete={() => change.remove(current.uuid)}
-              />
-            )}
-          </DeferredMenu>
+          <ExampleMenu
+            name={current.name}
+            blocked={blocked}
+            onRestore={isChanged ? () => onFill(current) : null}
+            onSaveAs={() => setNaming(true)}
+            onDelete={() => change.remove(current.uuid)}
+          />
         )}
       </div>
       {current && current.messages.length > 0 && (
@@ -105,6 +95,55 @@ export function Examples(props: ExamplesProps) {
         />
       )}
     </div>
+  )
+}
+
+interface ExampleMenuProps {
+  name: string
+  blocked: string | false
+  /** Null while the fields hold the example's values. */
+  onRestore: (() => void) | null
+  onSaveAs: () => void
+  onDelete: () => Promise<unknown>
+}
+
+function ExampleMenu({ name, blocked, onRestore, onSaveAs, onDelete }: ExampleMenuProps) {
+  const Confirm = useWatched(dialogs)?.Confirm
+  const [isAsking, setAsking] = useState(false)
+  const ask = () => {
+    holdKeys()
+    dialogs.use(() => setAsking(true))
+  }
+  return (
+    <>
+      <Menu
+        align="end"
+        trigger={
+          <Button look="quiet" square aria-label={`More for the example ${name}`}>
+            <Icon name="more" />
+          </Button>
+        }
+      >
+        {onRestore && <MenuItem onSelect={onRestore}>Reset to saved values</MenuItem>}
+        <MenuItem blocked={blocked} onSelect={onSaveAs}>
+          Save as another example
+        </MenuItem>
+        <MenuItem blocked={blocked} danger onSelect={ask}>
+          Delete {name}
+        </MenuItem>
+      </Menu>
+      {Confirm && (
+        <Confirm
+          title={`Delete the example ${name}?`}
+          text="Deletes the example for everyone in the project. Your fields keep its values."
+          action="Delete"
+          danger
+          open={isAsking}
+          onClose={() => setAsking(false)}
+          onConfirm={onDelete}
+        />
+      )}
+    </>
   )
 }
 

@@ -46,7 +46,9 @@ export function inputsOf({ parameters, config }: Pick<Prompt, 'parameters' | 'co
   const declarations = objectOr(config['parameters'])
   return Object.entries(parameters).map(([name, parameter]) => {
     const isDeclared = Object.hasOwn(declarations, name)
-    const declaration = isDeclared ? objectOr(declarations[name]) : {}
+    const given = isDeclared ? declarations[name] : undefined
+    // A declaration may be the name of its type only.
+    const declaration = typeof given === 'string' ? { type: given } : objectOr(given)
     // The parameter's own type is `text` for all that legacy clients do not accept.
     const type = typeof declaration['type'] === 'string' ? declaration['type'] : parameter.type
     const description = declaration['description'] ?? parameter['description']

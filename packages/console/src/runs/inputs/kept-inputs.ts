@@ -1,5 +1,6 @@
 /** Keeps the inputs of each prompt in the browser, so that a reload or a crash loses none. */
 import { base } from '../../app/session.ts'
+import { store, stored, storedKeys, storedText, unstore } from '../../app/storage.ts'
 import { mayKeep } from '../../app/unsaved.ts'
 import type { InputDrafts } from './input-value.ts'
 
@@ -15,29 +16,21 @@ const prefix = `stet.unsaved.inputs#${base.pathname}#`
 const room = 3_600_000
 
 export function readInputs(key: string): KeptInputs | null {
-  try {
-    return JSON.parse(localStorage.getItem(prefix + key) ?? 'null')
-  } catch {
-    return null
-  }
+  return stored(prefix + key) as KeptInputs | null
 }
 
 /** Returns false if the browser has no room for the inputs. Those of other prompts make room first. */
 export function keepInputs(key: string, inputs: KeptInputs): boolean {
   if (!mayKeep()) return true
-  const text = JSON.stringify(inputs)
-  try {
-    const others = Object.keys(localStorage).filter((name) => name.startsWith(prefix) && name !== prefix + key)
-    let used = others.reduce((sum, name) => sum + (localStorage.getItem(name)?.length ?? 0), text.length)
-    for (const name of others) {
-      if (used <= room) break
-      used -= localStorage.getItem(name)?.length ?? 0
-      localStorage.removeItem(name)
-    }
-    if (used <= room) localStorage.setItem(prefix + key, text)
-    else localStorage.removeItem(prefix + key)
-    return used <= room
-  } catch {
-    return false
+  const sizeOf = (name: string) => storedText(name)?.length ?? 0
+  const others = storedKeys(prefix).filter((name) => name !== prefix + key)
+  let used = others.reduce((sum, name) => sum + sizeOf(name), JSON.stringify(inputs).length)
+  for (const name of others) {
+    if (used <= room) break
+    used -= sizeOf(name)
+    unstore(name)
   }
+  if (used <= room) return store(prefix + key, inputs)
+  unstore(prefix + key)
+  return false
 }

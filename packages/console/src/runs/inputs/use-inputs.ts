@@ -16,9 +16,17 @@ export interface Inputs extends KeptInputs {
   rename: (from: string, to: string) => void
 }
 
+/** The inputs on this page. The browser's storage has what is typed only after a moment, or not at all. */
+const typed = new Map<string, { current: KeptInputs }>()
+
+/** What is typed for a prompt, also if its fields are not on this page. */
+export function inputsNow(key: string): KeptInputs {
+  return typed.get(key)?.current ?? readInputs(key) ?? { drafts: {} }
+}
+
 /** The inputs typed for a prompt, kept under `key` until the user signs out. */
 export function useInputs(key: string): Inputs {
-  const [inputs, setInputs] = useState<KeptInputs>(() => readInputs(key) ?? { drafts: {} })
+  const [inputs, setInputs] = useState(() => inputsNow(key))
   const [isKept, setKept] = useState(true)
   const latest = useRef(inputs)
   const isUnkept = useRef(false)
@@ -35,12 +43,14 @@ export function useInputs(key: string): Inputs {
     return () => clearTimeout(timer)
   }, [inputs, keep])
   useEffect(() => {
+    typed.set(key, latest)
     window.addEventListener('pagehide', keep)
     return () => {
       window.removeEventListener('pagehide', keep)
+      typed.delete(key)
       keep()
     }
-  }, [keep])
+  }, [key, keep])
   const rename = useCallback((from: string, to: string) => {
     setInputs((now) => {
       const { [from]: draft, ...drafts } = now.drafts

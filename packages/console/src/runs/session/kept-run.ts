@@ -1,5 +1,6 @@
 /** Remembers the conversation of each prompt in this tab, so that a reload loses neither it nor what is being written. */
 import { base, queryClient, sessionQuery } from '../../app/session.ts'
+import { store, stored, unstore } from '../../app/storage.ts'
 import { mayKeep, unsavedPrefix } from '../../app/unsaved.ts'
 import { type KnownCall, type RunView, toolCallsOf } from '../follow-run.ts'
 import { isUnsaid, type Round } from './round.ts'
@@ -84,29 +85,12 @@ function storageKey(key: string): string {
 }
 
 export function readRun(key: string): KeptRun | null {
-  try {
-    return JSON.parse(sessionStorage.getItem(storageKey(key)) ?? 'null')
-  } catch {
-    return null
-  }
+  return stored(storageKey(key), 'sessionStorage') as KeptRun | null
 }
 
 /** Without room in the browser, a reload shows no conversation. */
 export function keepRun(key: string, run: KeptRun | null): void {
   if (!mayKeep()) return
   const name = storageKey(key)
-  try {
-    if (run) sessionStorage.setItem(name, JSON.stringify(run))
-    else sessionStorage.removeItem(name)
-  } catch {
-    forget(name)
-  }
-}
-
-function forget(name: string): void {
-  try {
-    sessionStorage.removeItem(name)
-  } catch {
-    // A browser without storage remembers no run.
-  }
+  if (!run || !store(name, run, 'sessionStorage')) unstore(name, 'sessionStorage')
 }

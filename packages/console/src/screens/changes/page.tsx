@@ -1,20 +1,24 @@
-import type { Version } from '@stet/sdk'
-import { useSuspenseQuery } from '@tanstack/react-query'
+import type { TreeItem, Version } from '@stet/sdk'
+import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BarActions } from '../../app/bar-actions.tsx'
-import { diffQuery, listInterval, versionsQuery } from '../../app/queries.ts'
-import { useBlocked } from '../../app/session.ts'
+import { diffQuery, listInterval, treeQuery, versionsQuery } from '../../app/queries.ts'
+import { stet, useBlocked } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
+import { RevertDialog } from '../../editor/diff/revert-dialog.tsx'
 import type { DiffLayout } from '../../editor/diff/text-diff.tsx'
 import { changeText, LayoutSwitch, type PromptChange, VersionDiff } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Chip } from '../../ui/mark.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty, Skeleton } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
+import { say } from '../../ui/toast.tsx'
+import { Blockers, brokenIn, useChecks } from './checks.tsx'
+import { ConflictDialog, type LiveConflict } from './conflict.tsx'
 import css from './page.module.css'
 import { PublishDialog } from './publish.tsx'
-import { RevertDialog } from './revert.tsx'
 import { useSeen } from './seen.ts'
 
 const route = getRouteApi('/shell/p/$project/v/$version/changes')
@@ -57,7 +61,8 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
   const navigate = route.useNavigate()
   const seen = useSeen(draft.uuid)
   const [publishing, setPublishing] = useState(false)
-  const [reverting, setReverting] = useState<PromptChange | null>(null)
+  const [resolving, setResolving] = useState<LiveConflict | null>(null)
+  const checks = useChecks(projectId, draft)
   const needsPublish = useBlocked('publish')
   const { changes } = data
   const shown = changes.find(({ path }) => path === prompt) ?? changes[0]
@@ -87,23 +92,11 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
       ) : (
         <>
           <p className={css['faint']}>{changeText(changes)}</p>
-          <VersionDiff
-            changes={changes}
-            current={shown?.path}
-            onChoose={(path) => search({ prompt: path })}
+          <Blockers projectId={projectId} draft={draft} checks={checks} onResolve={setResolving} />
+          <ChangedPrompts
+            {...{ projectId, draft, changes, checks, seen, shown }}
             layout={view ?? 'unified'}
-            onLayout={(layout) => search({ view: layout })}
-            hasStepKeys
-            note={(change) => seen.isSeen(change) && <span className={css['seen']}>seen</span>}
-            actions={(change) => (
-              <ChangeActions
-                change={change}
-                params={params}
-                isSeen={seen.isSeen(change)}
-                onSeen={() => seen.toggle(change)}
-                onRevert={() => setReverting(change)}
-              />
-            )}
+            onSearch={search}
           />
         </>
       )}
@@ -111,17 +104,115 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
         projectId={projectId}
         draft={draft}
         changes={changes}
-        open={publishing}
+        checks={checks}
+        open={publishing && !resolving}
+        onResolve={setResolving}
         onClose={() => setPublishing(false)}
       />
-      <RevertDialog
-        projectId={projectId}
-        versionUuid={draft.uuid}
-        change={reverting}
-        onClose={() => setReverting(null)}
-      />
+      {resolving && (
+        <ConflictDialog
+          projectId={projectId}
+          versionUuid={draft.uuid}
+          conflict={resolving}
+          onClose={() => setResolving(null)}
+        />
+      )}
     </Screen>
   )
+}
+
+interface ChangedPromptsProps {
+  projectId: number
+  draft: Version
+  changes: readonly PromptChange[]
+  checks: ReturnType<typeof useChecks>
+  seen: ReturnType<typeof useSeen>
+  shown: PromptChange | undefined
+  layout: DiffLayout
+  onSearch: (next: { prompt?: string; view?: DiffLayout }) => void
+}
+
+function ChangedPrompts(props: ChangedPromptsProps) {
+  const { projectId, draft, changes, checks, seen, shown, layout, onSearch } = props
+  const [reverting, setReverting] = useState<PromptChange | null>(null)
+  const broken = brokenIn(checks.data)
+  const { data: items } = useQuery(treeQuery(projectId, draft.uuid))
+  const params = { project: String(projectId), version: draft.uuid }
+  return (
+    <>
+      <VersionDiff
+        changes={changes}
+        current={shown?.path}
+        onChoose={(path) => onSearch({ prompt: path })}
+        layout={layout}
+        onLayout={(view) => onSearch({ view })}
+        hasStepKeys
+        note={(change) => (
+          <ChangeNote
+            isBroken={broken.some(({ path }) => path === change.path)}
+            isSeen={seen.isSeen(change)}
+            item={items?.find(({ path }) => path === change.path)}
+          />
+        )}
+        actions={(change) => (
+          <ChangeActions
+            change={change}
+            params={params}
+            isSeen={seen.isSeen(change)}
+            onSeen={() => seen.toggle(change)}
+            onRevert={() => setReverting(change)}
+          />
+        )}
+      />
+      {reverting && (
+        <RevertChange
+          projectId={projectId}
+          versionUuid={draft.uuid}
+          change={reverting}
+          onClose={() => setReverting(null)}
+        />
+      )}
+    </>
+  )
+}
+
+interface ChangeNoteProps {
+  isBroken: boolean
+  isSeen: boolean
+  /** Undefined until the tree is loaded. */
+  item: TreeItem | undefined
+}
+
+function ChangeNote({ isBroken, isSeen, item }: ChangeNoteProps) {
+  return (
+    <>
+      {isBroken && <Chip tone="red">has errors</Chip>}
+      {isSeen && <span className={css['seen']}>seen</span>}
+      {item && (
+        <span className={css['by']}>
+          {item.updatedBy && `${item.updatedBy.name}, `}
+          <Time at={item.updatedAt} />
+        </span>
+      )}
+    </>
+  )
+}
+
+interface RevertChangeProps {
+  projectId: number
+  versionUuid: string
+  change: PromptChange
+  onClose: () => void
+}
+
+function RevertChange({ projectId, versionUuid, change: { path, status }, onClose }: RevertChangeProps) {
+  const queries = useQueryClient()
+  const revert = async () => {
+    await stet.versions.revert(versionUuid, { projectId, paths: [path] })
+    await queries.invalidateQueries({ queryKey: ['project', projectId] })
+    say(`${path} is reverted`)
+  }
+  return <RevertDialog path={path} status={status} onConfirm={revert} onClose={onClose} />
 }
 
 function useChangeKeys({ onSeen, onPublish }: { onSeen: (() => void) | undefined; onPublish: () => void }) {

@@ -1,5 +1,5 @@
 import type { PublishVersionBody } from '@stet/contract/vocabulary'
-import { ApiError, type ReleaseFinding, type Version } from '@stet/sdk'
+import type { Version } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,96 +9,79 @@ import { changeText, type PromptChange } from '../../editor/diff/version-diff.ts
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextAreaField, TextField } from '../../ui/field.tsx'
-import { Notice } from '../../ui/states.tsx'
+import { counted } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
-import { Broken, type BrokenPrompt, PublishChecks } from './checks.tsx'
-import { ConflictDialog, type LiveConflict } from './conflict.tsx'
+import { Blockers, blockedBy, brokenIn, reasonIn, type useChecks } from './checks.tsx'
+import type { LiveConflict } from './conflict.tsx'
 import css from './page.module.css'
 
 interface PublishProps {
   projectId: number
   draft: Version
   changes: readonly PromptChange[]
+  checks: ReturnType<typeof useChecks>
   open: boolean
+  onResolve: (conflict: LiveConflict) => void
   onClose: () => void
 }
 
 const forceWord = 'overwrite'
 
-/** Names a draft and makes it live. What stops it is shown here, each with its way out. */
-export function PublishDialog({ projectId, draft, changes, open, onClose }: PublishProps) {
+/** Names a draft and makes it live. What would stop it is shown before, each with its way out. */
+export function PublishDialog({ projectId, draft, changes, checks, open, onResolve, onClose }: PublishProps) {
   // Only these are sent: a colleague may have changed the name or the notes of the draft meanwhile.
   const [typed, setTyped] = useState<{ title?: string; description?: string }>({})
-  const [resolving, setResolving] = useState<LiveConflict | null>(null)
   const publish = usePublish(projectId, draft.uuid, onClose)
   const close = () => {
     publish.reset()
     onClose()
   }
-  const conflicts = detailsOf<LiveConflict>(publish.error, 'live-changed', 'conflicts')
-  const broken = brokenOf(publish.error)
+  const reason = reasonIn(checks.data)
   return (
-    <>
-      <FormDialog
-        title="Publish"
-        text={
-          changes.length
-            ? `${changeText(changes)}. The draft becomes live at once.`
-            : 'The draft has no changes. Publishing it makes a new version with the same prompts as live.'
-        }
-        open={open && resolving === null}
-        submit="Publish"
-        busy={publish.isPending}
-        missing={conflicts !== null && 'live has changed'}
-        onSubmit={() => publish.mutate(typed)}
-        onClose={close}
-      >
-        <TextField
-          label="Title"
-          value={typed.title ?? draft.title}
-          maxLength={256}
-          onChange={({ target }) => setTyped({ ...typed, title: target.value })}
-        />
-        <TextAreaField
-          label="Release notes"
-          note="optional"
-          value={typed.description ?? draft.description ?? ''}
-          onChange={({ target }) => setTyped({ ...typed, description: target.value })}
-        />
-        <PublishChecks
-          projectId={projectId}
-          versionUuid={draft.uuid}
-          changes={changes}
-          refusal={
-            conflicts ? (
-              <Conflicts
-                conflicts={conflicts}
-                onResolve={setResolving}
-                onForce={() => publish.mutate({ ...typed, force: true })}
-                isBusy={publish.isPending}
-              />
-            ) : broken ? (
-              <Broken projectId={projectId} versionUuid={draft.uuid} documents={broken}>
-                <strong>Nothing was published.</strong> These prompts have errors.
-              </Broken>
-            ) : (
-              publish.error && <Failure what="Nothing was published" error={publish.error} />
-            )
-          }
-        />
-      </FormDialog>
-      {resolving && (
-        <ConflictDialog
-          projectId={projectId}
-          versionUuid={draft.uuid}
-          conflict={resolving}
-          onClose={(isResolved) => {
-            setResolving(null)
-            if (isResolved) publish.reset()
-          }}
-        />
+    <FormDialog
+      title="Publish"
+      text={
+        changes.length
+          ? `${changeText(changes)}. The draft becomes live at once.`
+          : 'The draft has no changes. Publishing it makes a new version with the same prompts as live.'
+      }
+      open={open}
+      submit="Publish"
+      busy={publish.isPending}
+      missing={reason}
+      onSubmit={() => publish.mutate(typed)}
+      onClose={close}
+    >
+      <TextField
+        label="Title"
+        value={typed.title ?? draft.title}
+        maxLength={256}
+        onChange={({ target }) => setTyped({ ...typed, title: target.value })}
+      />
+      <TextAreaField
+        label="Release notes"
+        note="optional"
+        value={typed.description ?? draft.description ?? ''}
+        onChange={({ target }) => setTyped({ ...typed, description: target.value })}
+      />
+      <Blockers
+        projectId={projectId}
+        draft={draft}
+        checks={checks}
+        onResolve={(conflict) => {
+          publish.reset()
+          onResolve(conflict)
+        }}
+      />
+      {checks.data && checks.data.conflicts.length > 0 && brokenIn(checks.data).length === 0 && (
+        <Force isBusy={publish.isPending} onForce={() => publish.mutate({ ...typed, force: true })} />
       )}
-    </>
+      {checks.isPending && <p className={css['faint']}>Checking the prompts…</p>}
+      {checks.data && !reason && changes.length > 0 && (
+        <p className={css['faint']} role="status">{`${counted(changes.length, 'prompt')} checked, no errors`}</p>
+      )}
+      {publish.error && <Failure what="Nothing was published" error={publish.error} />}
+    </FormDialog>
   )
 }
 
@@ -108,76 +91,35 @@ function usePublish(projectId: number, versionUuid: string, onPublished: () => v
   const navigate = useNavigate()
   return useMutation({
     mutationFn: (body: PublishVersionBody) =>
-      stet.versions.publish(versionUuid, { projectId, block: ['configuration'], ...body }),
+      stet.versions.publish(versionUuid, { projectId, block: [blockedBy], ...body }),
     onSuccess: async (version) => {
       await queries.invalidateQueries({ queryKey: ['project', projectId] })
       say(`v${version.version} is live`)
       onPublished()
       await navigate({ to: '/p/$project/history/$entry', params: { project: String(projectId), entry: version.uuid } })
     },
-    // The list behind the dialog shows what live changed meanwhile.
-    onError: () => queries.invalidateQueries({ queryKey: ['project', projectId, 'diff', versionUuid] }),
+    // The checks and the list behind the dialog show what has changed meanwhile.
+    onError: () => queries.invalidateQueries({ queryKey: ['project', projectId] }),
   })
 }
 
-interface ConflictsProps {
-  conflicts: readonly LiveConflict[]
-  onResolve: (conflict: LiveConflict) => void
-  onForce: () => void
-  isBusy: boolean
-}
-
-function Conflicts({ conflicts, onResolve, onForce, isBusy }: ConflictsProps) {
+function Force({ isBusy, onForce }: { isBusy: boolean; onForce: () => void }) {
   const [typed, setTyped] = useState('')
   return (
-    <>
-      <Notice tone="red" urgent>
-        <strong>Nothing was published.</strong> These prompts were published after you changed them. Compare both texts,
-        then publish again.
-      </Notice>
-      <ul className={css['documents']}>
-        {conflicts.map((conflict) => (
-          <li key={conflict.path} className={css['row']}>
-            <span className={css['path']}>{conflict.path}</span>
-            <Button onClick={() => onResolve(conflict)}>Compare and merge</Button>
-          </li>
-        ))}
-      </ul>
-      <details>
-        <summary>Publish without comparing</summary>
-        <TextField
-          label={
-            <>
-              Type <code>{forceWord}</code> to replace what is live now
-            </>
-          }
-          value={typed}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-        <Button
-          look="danger"
-          busy={isBusy}
-          blocked={typed !== forceWord && `type ${forceWord} first`}
-          onClick={onForce}
-        >
-          Publish anyway
-        </Button>
-      </details>
-    </>
+    <details>
+      <summary>Publish without comparing</summary>
+      <TextField
+        label={
+          <>
+            Type <code>{forceWord}</code> to replace what is live now
+          </>
+        }
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+      <Button look="danger" busy={isBusy} blocked={typed !== forceWord && `type ${forceWord} first`} onClick={onForce}>
+        Publish anyway
+      </Button>
+    </details>
   )
-}
-
-/** The prompts that a refusal of the server names. */
-function brokenOf(error: unknown): readonly BrokenPrompt[] | null {
-  const [refused] = detailsOf<{ findings: ReleaseFinding[] }>(error, 'release-refused', 'checks') ?? []
-  if (!refused) return detailsOf<BrokenPrompt>(error, 'draft-does-not-compile', 'documents')
-  const paths = [...new Set(refused.findings.map(({ path }) => path))]
-  return paths.map((path) => ({ path, errors: refused.findings.filter((found) => found.path === path) }))
-}
-
-/** Returns the list in `details` if the error has this cause. */
-function detailsOf<Entry>(error: unknown, reason: string, key: string): readonly Entry[] | null {
-  if (!(error instanceof ApiError) || error.reason !== reason) return null
-  const list = (error.details as Record<string, unknown> | null)?.[key]
-  return Array.isArray(list) ? (list as readonly Entry[]) : null
 }

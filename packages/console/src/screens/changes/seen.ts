@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { store, stored } from '../../app/storage.ts'
 import type { PromptChange } from '../../editor/diff/version-diff.tsx'
 
 const storageKey = (versionUuid: string) => `stet.seen.${versionUuid}`
@@ -16,20 +17,12 @@ export function useSeen(versionUuid: string) {
       const mark = markOf(change)
       const next = marks.includes(mark) ? marks.filter((other) => other !== mark) : [...marks, mark]
       setMarks(next)
-      try {
-        localStorage.setItem(storageKey(versionUuid), JSON.stringify(next))
-      } catch {
-        // Without storage the marks last as long as the screen.
-      }
+      store(storageKey(versionUuid), next)
     },
   }
 }
 
 function readMarks(versionUuid: string): string[] {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(storageKey(versionUuid)) ?? '[]')
-    return Array.isArray(stored) ? stored.filter((mark) => typeof mark === 'string') : []
-  } catch {
-    return []
-  }
+  const marks = stored(storageKey(versionUuid))
+  return Array.isArray(marks) ? marks.filter((mark) => typeof mark === 'string') : []
 }

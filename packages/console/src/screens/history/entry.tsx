@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { diffQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
@@ -35,12 +35,25 @@ export default function HistoryEntry({ projectId, row, live }: EntryProps) {
       search: (old) => ({ ...old, ...search }),
       replace: true,
     })
+  const name = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    // On a narrow screen the row that was opened is hidden, with its focus.
+    if (!document.activeElement?.checkVisibility()) name.current?.focus()
+  }, [])
   const compared = row.base ? `, compared with ${row.base.name}` : ''
   return (
     <section className={css['entry']} aria-labelledby="entry-title">
+      <Link
+        className={css['back']}
+        to="/p/$project/history"
+        params={{ project: String(projectId) }}
+        search={view === 'split' ? { view } : {}}
+      >
+        <span aria-hidden="true">← </span>Back to the history
+      </Link>
       <header className={css['head']}>
         <div>
-          <h2 id="entry-title" className={css['name']}>
+          <h2 ref={name} id="entry-title" className={css['name']} tabIndex={-1}>
             {row.name} {row.version.title}
           </h2>
           <Notes row={row} />
@@ -83,9 +96,24 @@ export default function HistoryEntry({ projectId, row, live }: EntryProps) {
   )
 }
 
-/** The release notes of a version, or who edited it with force. */
+/** The release notes of a version with who published it, or who edited it with force. */
 function Notes({ row: { edit, version } }: { row: TextsRow }) {
-  if (!edit) return version.description && <p className={css['notes']}>{version.description}</p>
+  const { description, authorName, publishedBy, mergedAt } = version
+  if (!edit)
+    return (
+      <>
+        {description && <p className={css['notes']}>{description}</p>}
+        <p className={css['notes']}>
+          {authorName}
+          {publishedBy && `, published by ${publishedBy.name}`}
+          {mergedAt && (
+            <>
+              , <Time at={mergedAt} />
+            </>
+          )}
+        </p>
+      </>
+    )
   return (
     <p className={css['notes']}>
       <code>{edit.path}</code> was {edit.oldHash === null ? 'added' : 'edited'} with force by {edit.author.name},{' '}

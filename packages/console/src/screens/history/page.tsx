@@ -1,14 +1,15 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, useRef } from 'react'
+import { lazy, useEffect, useRef } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { versionsQuery } from '../../app/queries.ts'
 import { stepFrom, useRowKeys, useStepKeys } from '../../app/shortcuts.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { HistoryList } from './history-list.tsx'
 import { historyRows, type TextsRow } from './history-rows.ts'
+import css from './page.module.css'
 import { releasesQuery } from './queries.ts'
 
 const HistoryEntry = lazy(() => import('./entry.tsx'))
@@ -30,10 +31,20 @@ export function HistoryPage() {
   const texts = rows.filter((row): row is TextsRow => row.kind !== 'rollback')
   const shown = texts.find((row) => row.entry === entry)
   const navigate = route.useNavigate()
+  const rowOf = (row: TextsRow) =>
+    list.current?.querySelectorAll<HTMLElement>('[data-row]')[
+      rows.findIndex((other) => other.kind !== 'rollback' && other.entry === row.entry)
+    ]
+  // On a narrow screen the list is back at the row that was open.
+  const open = useRef(shown)
+  useEffect(() => {
+    if (open.current && !shown) rowOf(open.current)?.focus()
+    open.current = shown
+  })
   useStepKeys('entry', 'History', (step) => {
     const next = stepFrom(texts, shown, step)
     if (!next) return
-    list.current?.querySelectorAll<HTMLElement>('[data-row]')[rows.indexOf(next)]?.focus()
+    rowOf(next)?.focus()
     void navigate({
       to: '/p/$project/history/$entry',
       params: { project, entry: next.entry },
@@ -44,15 +55,17 @@ export function HistoryPage() {
     <Screen>
       <title>{shown ? `${shown.name} ${shown.version.title} · stet` : 'History · stet'}</title>
       <ScreenTitle>History</ScreenTitle>
-      {published.length === 0 ? (
-        <Empty line="Nothing is live yet.">
-          <p>
-            Publish a draft, or send a folder: <code>stet push --publish</code>
-          </p>
-        </Empty>
-      ) : (
-        <div ref={list}>
-          <HistoryList project={project} rows={rows} current={shown} />
+      <div className={join(css['history'], shown && css['isOpen'])}>
+        <div ref={list} className={css['list']}>
+          {published.length === 0 ? (
+            <Empty line="Nothing is live yet.">
+              <p>
+                Publish a draft, or send a folder: <code>stet push --publish</code>
+              </p>
+            </Empty>
+          ) : (
+            <HistoryList project={project} rows={rows} current={shown} />
+          )}
           {releases.isFetchNextPageError ? (
             <Failure
               error={releases.error}
@@ -67,10 +80,10 @@ export function HistoryPage() {
             )
           )}
         </div>
-      )}
-      {shown && (
-        <HistoryEntry key={shown.entry} projectId={projectId} row={shown} live={texts.find(({ isLive }) => isLive)} />
-      )}
+        {shown && (
+          <HistoryEntry key={shown.entry} projectId={projectId} row={shown} live={texts.find(({ isLive }) => isLive)} />
+        )}
+      </div>
     </Screen>
   )
 }

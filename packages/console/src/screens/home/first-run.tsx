@@ -1,13 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
+import { useProviderForm } from '../../app/frame/dialogs/provider-form.tsx'
 import { setPreferences } from '../../app/preferences.ts'
 import { useBlocked, useSession } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { ScreenTitle } from '../../ui/screen.tsx'
+import { Notice } from '../../ui/states.tsx'
+import { durationText } from '../../ui/time.tsx'
 import { firstPrompt, writeFirstPrompt } from './first-prompt.ts'
 import css from './home.module.css'
-import { ProviderKeyForm } from './provider-key-form.tsx'
 
 /** The first screen of an empty installation: one button, and beside it the key of a provider. */
 export function FirstRun({ projectId }: { projectId: number | null }) {
@@ -19,10 +22,40 @@ export function FirstRun({ projectId }: { projectId: number | null }) {
         <Begin projectId={projectId} />
         <section className={css['beside']}>
           <h2 className={css['heading']}>Which model answers</h2>
-          <ProviderKeyForm />
+          <ProviderKey />
         </section>
       </div>
     </div>
+  )
+}
+
+/** Stores the key of a provider. Without one, the demo provider answers. */
+function ProviderKey() {
+  const needsAdmin = useBlocked('admin')
+  const [answer, setAnswer] = useState<string | null>(null)
+  const form = useProviderForm({
+    isBrief: true,
+    onSaved: ({ name, test }) =>
+      setAnswer(`${name} answers from now on (${test && `${test.model}, ${durationText(test.durationMs)}`}).`),
+  })
+  if (answer) return <Notice tone="blue">{answer}</Notice>
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!form.isBusy && !form.missing && !needsAdmin) form.save()
+  }
+  return (
+    <form className={css['form']} onSubmit={submit} noValidate>
+      <p className={css['quiet']}>
+        Without a key, stet’s demo provider answers. It is not a model, and it costs nothing. You can add a key now or
+        later.
+      </p>
+      {form.fields}
+      <div>
+        <Button type="submit" busy={form.isBusy} blocked={needsAdmin || form.missing}>
+          Save and test
+        </Button>
+      </div>
+    </form>
   )
 }
 
@@ -36,7 +69,6 @@ function Begin({ projectId }: { projectId: number | null }) {
       const written = await writeFirstPrompt(projectId)
       const project = String(written.projectId)
       setPreferences({
-        project,
         guide: { project: written.projectId, author: author.id, path: firstPrompt.path, version: written.versionUuid },
       })
       // Home leads away as soon as it reads that the project has a prompt, so nothing is read again before.

@@ -32,7 +32,7 @@ function Choose() {
   return (
     <div className={css['nothing']}>
       <Empty line="Choose a prompt to read, edit and run it.">
-        <p className={css['keys']}>
+        <p className={css['keys']} data-keys>
           <Key>↑</Key> <Key>↓</Key> move in the list, <Key>⏎</Key> opens a prompt, <Key>n</Key> makes a new one.
         </p>
       </Empty>

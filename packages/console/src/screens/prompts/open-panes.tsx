@@ -72,7 +72,7 @@ export default function OpenPanes({ place, path, item, example, panes: all, edit
         {open.phase === 'open' && panes.isShown('parameters') && <ParametersPane open={open} goTo={goTo} />}
       </Pane>
       <Pane name="preview" panes={panes}>
-        {open.phase === 'open' && <PreviewPane open={open} example={example} />}
+        {open.phase === 'open' && panes.isShown('preview') && <PreviewPane open={open} example={example} />}
       </Pane>
       <Pane name="references" panes={panes}>
         {open.phase === 'open' && <ReferencesPane open={open} />}

@@ -3,6 +3,8 @@ import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-ro
 import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
 import { treeQuery, versionsQuery } from '../../app/queries.ts'
 import { openBuffers } from '../../editor/buffer/open-buffers.ts'
+import { Part } from '../../ui/part.ts'
+import { useWatched } from '../../ui/watched.ts'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import { usePromptEdits } from './edits/use-prompt-edits.ts'
 import { LeftTexts } from './left-texts.tsx'
@@ -10,11 +12,11 @@ import { DeletedPrompt, FirstPrompt, NoPrompt } from './no-prompt.tsx'
 import css from './open.module.css'
 import { usePaneLayout } from './panes/layout.ts'
 import { Panes } from './panes/panes.tsx'
-import { loadDialogs, TreePane } from './tree/tree-pane.tsx'
+import { TreePane } from './tree/tree-pane.tsx'
 
 /** The list alone needs neither the panels nor what runs a prompt. */
 const OpenPanes = lazy(() => import('./open-panes.tsx'))
-const Dialogs = lazy(loadDialogs)
+const dialogs = new Part(() => import('./edits/dialogs.tsx'))
 
 /** The prompts of a version: the tree, the open prompt's text, and what belongs to it. */
 export function PromptsPage() {
@@ -29,6 +31,11 @@ export function PromptsPage() {
   // Reading a prompt that the draft deletes is an error, so the list must be there first.
   const isWaiting = version !== 'live' && tree.isPending
   const edits = usePromptEdits(place, { version, path })
+  const Dialogs = useWatched(dialogs)?.default
+  const isAsking = edits.dialog !== null
+  useEffect(() => {
+    if (isAsking) dialogs.use(() => undefined)
+  }, [isAsking])
 
   const panes = usePaneLayout({
     path,
@@ -62,11 +69,7 @@ export function PromptsPage() {
           </Suspense>
         )}
       </Panes>
-      {edits.dialog && (
-        <Suspense>
-          <Dialogs edits={edits} dialog={edits.dialog} items={tree.data ?? []} />
-        </Suspense>
-      )}
+      {edits.dialog && Dialogs && <Dialogs edits={edits} dialog={edits.dialog} items={tree.data ?? []} />}
     </div>
   )
 }

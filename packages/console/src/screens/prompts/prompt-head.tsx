@@ -1,15 +1,11 @@
 import type { TreeItem } from '@stet/sdk'
-import { lazy } from 'react'
 import { Button } from '../../ui/button.tsx'
-import { DeferredMenu } from '../../ui/deferred.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Chip, Live } from '../../ui/mark.tsx'
+import { Menu, MenuItem } from '../../ui/menu.tsx'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
 import css from './open.module.css'
-
-const loadMenu = () => import('./edits/prompt-menu.tsx')
-const PromptMenu = lazy(loadMenu)
 
 interface PromptHeadProps {
   path: string
@@ -27,6 +23,7 @@ export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
   const at = path.lastIndexOf('/') + 1
   const name = path.slice(at)
   const change = item?.change
+  const { blocked } = edits
   return (
     <>
       <h1 className={css['path']} tabIndex={-1}>
@@ -35,16 +32,31 @@ export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
       </h1>
       {change && <Chip tone={changeTones[change]}>{changeWords[change]}</Chip>}
       {item && change !== 'deleted' && (
-        <DeferredMenu
-          load={loadMenu}
+        <Menu
+          align="end"
           trigger={
             <Button look="quiet" square aria-label="More" className={css['more']}>
               <Icon name="more" />
             </Button>
           }
         >
-          {(trigger) => <PromptMenu {...{ trigger, item, edits }} />}
-        </DeferredMenu>
+          <MenuItem
+            note={<span data-keys>F2</span>}
+            blocked={blocked}
+            onSelect={() => edits.ask({ kind: 'rename', item, path: item.path })}
+          >
+            Rename
+          </MenuItem>
+          <MenuItem
+            blocked={blocked || (item.change === null && 'no changes')}
+            onSelect={() => edits.ask({ kind: 'revert', item })}
+          >
+            Revert
+          </MenuItem>
+          <MenuItem note={<span data-keys>Del</span>} danger blocked={blocked} onSelect={() => edits.remove(item.path)}>
+            Delete
+          </MenuItem>
+        </Menu>
       )}
     </>
   )

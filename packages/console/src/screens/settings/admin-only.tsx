@@ -18,10 +18,16 @@ function whomToAsk(admins: readonly Person[]): string {
     : 'Ask the person who runs this server.'
 }
 
+/** True if the key manages the whole workspace. */
+export function useIsAdmin(): boolean {
+  const { apiKey } = useSession()
+  return apiKey.scopes.includes('admin') && apiKey.projectId === null
+}
+
 /** Shows the page to an admin, and to all others what it takes. */
 export function AdminOnly({ what, children }: AdminOnlyProps) {
   const { apiKey, admins } = useSession()
-  if (apiKey.scopes.includes('admin') && apiKey.projectId === null) return children
+  if (useIsAdmin()) return children
   return (
     <Empty line={`Only admins manage ${what}.`}>
       <p className={css['text']}>

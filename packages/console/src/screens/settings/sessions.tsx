@@ -1,13 +1,16 @@
 import type { ConsoleSession } from '@stet/contract/vocabulary'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
-import { ConsoleError, callConsole } from '../../app/session.ts'
+import { ConsoleError, callConsole, useSession } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { counted, Time } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
+import { useIsAdmin } from './admin-only.tsx'
 import { sessionsQuery } from './queries.ts'
 import css from './settings.module.css'
 
@@ -20,7 +23,12 @@ export default function SessionsPage() {
     onSuccess: (_, ids) => say(`${counted(ids.length, 'session')} ended`),
     onSettled: () => queries.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
-  const others = (data ?? []).filter(({ isCurrent }) => !isCurrent)
+  const [asked, ask] = useState<'mine' | 'all' | null>(null)
+  const isAdmin = useIsAdmin()
+  const { author } = useSession().apiKey
+  const all = (data ?? []).filter(({ isCurrent }) => !isCurrent)
+  const mine = all.filter((session) => session.author.id === author.id)
+  const ended = asked === 'all' ? all : mine
   return (
     <section className={css['section']}>
       <div className={css['intro']}>
@@ -28,17 +36,31 @@ export default function SessionsPage() {
           A session is a browser that is signed in. It ends by itself when it is not used, and at once when its key is
           revoked.
         </p>
-        <Button
-          blocked={others.length === 0 && 'there is no other session'}
-          busy={end.isPending}
-          onClick={() => end.mutate(others.map(({ id }) => id))}
-        >
-          End all others
-        </Button>
+        <span className={css['actions']}>
+          <Button blocked={mine.length === 0 && 'you have no other session'} onClick={() => ask('mine')}>
+            End my other sessions
+          </Button>
+          {isAdmin && (
+            <Button blocked={all.length === 0 && 'there is no other session'} onClick={() => ask('all')}>
+              End everyone’s sessions
+            </Button>
+          )}
+        </span>
       </div>
       {isPending && <Skeleton lines={3} />}
       {error && <Failure error={error} what="The sessions could not be loaded" onRetry={refetch} />}
       {end.error && <Failure error={end.error} what="Not every session ended" />}
+      {asked && (
+        <Confirm
+          title={asked === 'all' ? 'End everyone’s sessions?' : 'End your other sessions?'}
+          text={`${counted(ended.length, 'session')} of ${peopleOf(ended)} will end at once. This browser stays signed in.`}
+          action={`End ${counted(ended.length, 'session')}`}
+          danger
+          open
+          onClose={() => ask(null)}
+          onConfirm={() => end.mutateAsync(ended.map(({ id }) => id))}
+        />
+      )}
       {data && (
         <Table label="Sessions" head={['Browser', 'Person', 'Key', 'Signed in', 'Last seen', '']}>
           {data.map((session) => (
@@ -53,6 +75,13 @@ export default function SessionsPage() {
       )}
     </section>
   )
+}
+
+/** "Ana, Ben and 3 others" */
+function peopleOf(sessions: readonly ConsoleSession[]): string {
+  const [first = '', second, ...others] = new Set(sessions.map(({ author }) => author.name))
+  if (others.length > 0) return `${first}, ${second} and ${counted(others.length, 'other')}`
+  return second === undefined ? first : `${first} and ${second}`
 }
 
 /** A session that has ended meanwhile is what the user wanted. */

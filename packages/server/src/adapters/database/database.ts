@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
+import { defined } from '@stet/template/defined'
 import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import { afterListening } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/logger.ts'
@@ -134,7 +135,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
   let taken: Promise<boolean> | undefined
   return {
     kind: engine.kind,
-    ...(engine.lock && { lock: engine.lock }),
+    ...defined({ lock: engine.lock }),
     isTaken,
     take() {
       taken ??= namingDamage(take)
@@ -155,8 +156,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
     },
     statementCount: gate.count,
     connections: engine.connections,
-    ...(engine.backup && { backup: engine.backup }),
-    ...(engine.reportDamage && { reportDamage: engine.reportDamage }),
+    ...defined({ backup: engine.backup, reportDamage: engine.reportDamage }),
     async close() {
       await writeBatch.flush()
       await client.$disconnect()

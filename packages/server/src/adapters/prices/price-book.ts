@@ -7,6 +7,7 @@ import {
   type PriceOptions,
   type Provider,
 } from '@pydantic/genai-prices'
+import { similarNames } from '@stet/template/similar-names'
 import { LRUCache } from 'lru-cache'
 import type { ProviderSettings } from '../../features/providers/model-driver.ts'
 import type { ModelPrices, PriceBook, PricedCall, PricedModel, PricedProvider } from '../../features/providers/ports.ts'
@@ -25,11 +26,21 @@ const tableNames: Readonly<Record<string, string>> = {
 }
 
 const decimals = 12
+const longestName = 500
 
 export function priceBook(): PriceBook {
+  // A read of a prompt asks, and a lookup compares the name with all models.
+  const checked = new LRUCache<string, { unknown: ReturnType<PriceBook['findUnknown']> }>({ max: 500 })
   return {
     pricesOf: (provider) => (provider.isDemo ? free : pricesOf(provider)),
     listModels,
+    findUnknown(provider, model, at) {
+      if (mayHaveAnyModel(provider, model)) return undefined
+      const key = JSON.stringify([provider.kind, provider.url, model.slice(0, longestName)])
+      const found = checked.get(key) ?? { unknown: findUnknown(provider, model, at) }
+      checked.set(key, found)
+      return found.unknown
+    },
   }
 }
 
@@ -59,9 +70,10 @@ function listModels(provider: PricedProvider, at: Date): PricedModel[] {
   const source = isDemo ? undefined : tableSource(provider)
   const table = source && findProvider(source)
   const models = new Map<string, PricedModel>()
-  const add = (id: string, inputPrice: number | null, outputPrice: number | null) => {
+  const add = (id: string, inputPrice: number | null, outputPrice: number | null, deprecated = false) => {
     const rule = findPriceRule(configuration['prices'], id)
-    models.set(id, { id, inputPrice: rule?.input ?? inputPrice, outputPrice: rule?.output ?? outputPrice })
+    const prices = { inputPrice: rule?.input ?? inputPrice, outputPrice: rule?.output ?? outputPrice }
+    models.set(id, { id, ...prices, ...(deprecated && { deprecated }) })
   }
   for (const model of table?.models ?? []) {
     const prices = table && askTable({}, model.id, { provider: { ...table, models: [model] }, timestamp: at })
@@ -70,7 +82,7 @@ function listModels(provider: PricedProvider, at: Date): PricedModel[] {
       basePrice(prices?.model_price['output_mtok']),
     ]
     // Models without these two prices write no text, for example embeddings.
-    if (input !== null && output !== null && !model.deprecated) add(model.id, input, output)
+    if (input !== null && output !== null) add(model.id, input, output, model.deprecated)
   }
   for (const id of ruleModels(configuration['prices'])) if (!models.has(id)) add(id, null, null)
   if (defaultModel !== null && !models.has(defaultModel)) {
@@ -78,7 +90,39 @@ function listModels(provider: PricedProvider, at: Date): PricedModel[] {
     const ofDemo = isDemo ? 0 : null
     add(defaultModel, basePrice(known?.['input_mtok']) ?? ofDemo, basePrice(known?.['output_mtok']) ?? ofDemo)
   }
-  return [...models.values()].sort((left, right) => (left.id < right.id ? -1 : 1))
+  return [...models.values()].sort(byRelease)
+}
+
+/** The list has no dates, so the version in a name decides which model is newer. */
+function byRelease(left: PricedModel, right: PricedModel): number {
+  const order =
+    Number(left.deprecated ?? false) - Number(right.deprecated ?? false) || versionOf(right) - versionOf(left)
+  return order || (left.id < right.id ? -1 : 1)
+}
+
+/** For example 4.5 of `claude-sonnet-4-5` and of `gpt-4.5-preview`. Sizes such as `70b`, and dates, are no versions. */
+function versionOf({ id }: PricedModel): number {
+  const [, major = '0', minor = '0'] = /(?<!\d)(\d{1,2})(?:[.-](\d{1,2}))?(?![\dbkx])/.exec(id) ?? []
+  return Number(major) + Number(minor) / 100
+}
+
+/** Deployments of Azure have names of their own. */
+function mayHaveAnyModel({ kind, isDemo, defaultModel, configuration }: PricedProvider, model: string): boolean {
+  return (
+    isDemo || kind === 'azure' || model === defaultModel || findPriceRule(configuration['prices'], model) !== undefined
+  )
+}
+
+function findUnknown(provider: PricedProvider, model: string, at: Date): ReturnType<PriceBook['findUnknown']> {
+  const source = tableSource(provider)
+  if (!source || findEntry(provider, model, at)) return undefined
+  const models = findProvider(source)?.models.filter(({ deprecated }) => !deprecated) ?? []
+  const [near] = similarNames(
+    model,
+    models.map(({ id }) => id),
+    { limit: 1, atLeast: 0.5 },
+  )
+  return { near }
 }
 
 /** The price of the first tokens, if the price depends on their number. */
@@ -109,14 +153,18 @@ function entryCost(entry: Provider, model: string, call: PricedCall): Cost {
 }
 
 function findInTable(provider: ProviderSettings, named: string, at: Date): ModelPrices['costOf'] {
+  const found = findEntry(provider, named, at)
+  return found ? (call) => entryCost(found.entry, found.model, call) : () => unknown
+}
+
+/** The table's provider with the only model that fits the name, and the name as the table writes it. */
+function findEntry(provider: PricedProvider, named: string, at: Date) {
   // Longer names have no table price. Matching a name of several megabytes would take almost a second.
-  const source = named.length > 500 ? undefined : tableSource(provider)
+  const source = named.length > longestName ? undefined : tableSource(provider)
   // Google's endpoints also accept names with the prefix `models/` or `google/`.
   const model = provider.kind.startsWith('google') ? named.replace(/^(models|google)\//, '') : named
   const found = source && askTable({}, model, { ...source, timestamp: at })
-  if (!found) return () => unknown
-  const entry = { ...found.provider, models: [found.model] }
-  return (call) => entryCost(entry, model, call)
+  return found ? { entry: { ...found.provider, models: [found.model] }, model } : undefined
 }
 
 function askTable(...question: Parameters<typeof calcPrice>): PriceCalculationResult {

@@ -27,6 +27,7 @@ export interface PromptCheck extends Pick<DocumentCheck, 'contentHash' | 'refere
   config: Record<string, unknown>
   parameters: Record<string, WireParameter>
   messages: Message[] | null
+  source: TemplateSource
 }
 
 interface Compiled {
@@ -47,12 +48,13 @@ export async function checkPrompt(deps: Checks, input: CheckPromptInput): Promis
   if (input.prompt !== undefined) requireScope(input.caller, ['write'])
   const owner = ownerOf(input)
   const compiled = await compile(deps, input, owner)
-  const { version, path, contentHash, scan } = compiled
+  const { version, path, contentHash, source, scan } = compiled
   const rendered = await renderFirstStep(deps, compiled, input.parameters, owner)
   const { references } = scan
   const found = references.length === 0 ? [] : await deps.stores.documents.listNames(workspaceId, version, references)
   const uuids = new Map(found.map((named) => [named.path, named.documentUuid]))
   return {
+    source,
     contentHash,
     ...rendered,
     issues: scan.issues,

@@ -1,8 +1,8 @@
 /** Lists conversations in pages, newest first. New conversations do not shift later pages. */
 
+import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import { defined } from '../../shared/defined.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'

@@ -1,6 +1,6 @@
 import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
-import { defined } from '../../shared/defined.ts'
 
 /** Only the metric `rating` uses ratings and thresholds. Missing thresholds default to the ends of the range. */
 export interface EvaluationConfiguration extends ConfigurationInput {

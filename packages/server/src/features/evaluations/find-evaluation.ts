@@ -1,8 +1,8 @@
 /** Finds the evaluations that a key may see. All others count as unknown, as do those of deleted projects. */
 
+import { defined } from '@stet/template/defined'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import { defined } from '../../shared/defined.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'

@@ -1,7 +1,7 @@
 import type { UpdateProjectBody } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import { defined } from '../../shared/defined.ts'
 import type { Needs } from '../deps.ts'
 import type { Project, ProjectChange } from './project.ts'
 

@@ -2,7 +2,7 @@
 import type { ProviderSettings } from './model-driver.ts'
 import type { EnvironmentProviders } from './ports.ts'
 
-interface EnvironmentSettings extends Omit<EnvironmentProviders, 'list'> {
+interface EnvironmentSettings extends Omit<EnvironmentProviders, 'list' | 'usedAt'> {
   openaiApiKey: string | undefined
   openaiBaseUrl: string | undefined
   anthropicApiKey: string | undefined
@@ -19,7 +19,7 @@ export function environmentProviders(settings: EnvironmentSettings): Environment
   if (settings.demoProvider) {
     list.push({ ...environmentProvider('demo', '', undefined), kind: 'custom', isDemo: true, defaultModel: 'demo' })
   }
-  return { list, defaultProvider, defaultModel, since }
+  return { list, defaultProvider, defaultModel, since, usedAt: new Map() }
 }
 
 function environmentProvider(kind: string, token: string, url: string | undefined): ProviderSettings {

@@ -56,9 +56,9 @@ export async function listProviderKeys(
   input: { workspaceId: number },
 ): Promise<ListedProviderKey[]> {
   const { stored, others } = await loadProviders(deps, input.workspaceId)
-  const { since } = deps.providers.environment
-  const times = { createdAt: since, updatedAt: since, lastUsedAt: null }
+  const { since, usedAt } = deps.providers.environment
   const shown = others.map(({ name, kind, token, url, defaultModel, configuration }) => {
+    const times = { createdAt: since, updatedAt: since, lastUsedAt: usedAt.get(name) ?? null }
     return { id: 0, name, provider: kind, maskedToken: maskToken(token), url, defaultModel, configuration, ...times }
   })
   return [...stored, ...shown].sort(byName)

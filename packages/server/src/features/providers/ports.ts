@@ -26,6 +26,8 @@ export interface EnvironmentProviders {
   defaultProvider: string | undefined
   defaultModel: string | undefined
   since: Date
+  /** When each of them was last used by this server since its start, by name. */
+  usedAt: Map<string, Date>
 }
 
 export interface AddressGuard {
@@ -63,14 +65,17 @@ export interface PricedModel {
   id: string
   inputPrice: number | null
   outputPrice: number | null
+  deprecated?: true
 }
 
 /** The part of a provider that decides its prices. */
 export type PricedProvider = Pick<ProviderSettings, 'kind' | 'isDemo' | 'url' | 'defaultModel' | 'configuration'>
 
 export interface PriceBook {
-  /** Lists the models with a price at that time, and the default model, by id. */
+  /** Lists the models with a price at that time, and the default model. Newest first, deprecated ones last. */
   listModels(provider: PricedProvider, at: Date): PricedModel[]
+  /** Set if the list of the provider's models has no such name: then with the most similar one. */
+  findUnknown(provider: PricedProvider, model: string, at: Date): { near: string | undefined } | undefined
   pricesOf(provider: ProviderSettings): ModelPrices
 }
 
@@ -88,4 +93,6 @@ export interface ProviderDeps {
   environment: EnvironmentProviders
   addressGuard: AddressGuard
   prices: PriceBook
+  /** How long the call of a test may take. */
+  testLimitMs: number
 }

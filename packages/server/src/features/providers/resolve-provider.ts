@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ProviderEntry } from './list-providers.ts'
@@ -49,7 +50,7 @@ export function chooseModel(entry: ProviderEntry, choice: Choice): string {
 
 function noDefault(key: 'provider' | 'model', { path }: Choice): RunError {
   return new RunError('document_config_error', `The prompt names no ${key} and there is no default`, {
-    details: { key, ...(path !== undefined && { path }) },
+    details: defined({ key, path }),
   })
 }
 
@@ -63,7 +64,8 @@ export function resolveProvider(
   const kept = deps.providers.resolved.get(entry.revision) ?? { provider: buildProvider(deps, entry), notedUseAt: 0 }
   deps.providers.resolved.set(entry.revision, kept)
   const now = deps.clock.now()
-  if ('sealedToken' in entry.key && now.getTime() - kept.notedUseAt >= noteUseEveryMs) {
+  if (!('sealedToken' in entry.key)) deps.providers.environment.usedAt.set(entry.name, now)
+  else if (now.getTime() - kept.notedUseAt >= noteUseEveryMs) {
     kept.notedUseAt = now.getTime()
     noteUse(deps, entry.key, now)
   }

@@ -1,7 +1,7 @@
 /** Creates, updates and deletes provider keys. Seals tokens, and checks addresses before they are stored. */
 import type { CreateProviderKeyBody, UpdateProviderKeyBody } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
-import { defined } from '../../shared/defined.ts'
 import type { Needs } from '../deps.ts'
 import { workspaceScope } from './list-providers.ts'
 import { priceRuleProblem } from './price-rule.ts'

@@ -26,7 +26,6 @@ interface TestProviderKeyInput {
   signal: AbortSignal
 }
 
-const timeLimitMs = 20_000
 const mostTokens = 16
 /** A service may ignore the token limit. */
 const mostCharacters = 2_000
@@ -47,7 +46,7 @@ export async function testProviderKey(
   if (model === undefined) throw refuse('invalid-body', issueAt('model', 'is required: there is no default model'))
   const startedAt = performance.now()
   const sinceStart = () => Math.round(performance.now() - startedAt)
-  const timeLimit = AbortSignal.timeout(timeLimitMs)
+  const timeLimit = AbortSignal.timeout(deps.providers.testLimitMs)
   const signal = AbortSignal.any([whileConnected, timeLimit])
   let firstTokenMs: number | null = null
   let text = ''
@@ -71,18 +70,19 @@ export async function testProviderKey(
     }
   } catch (failure) {
     if (whileConnected.aborted) throw refuse('client-disconnected')
-    error = errorOf(failure, timeLimit, entry.name, model)
+    error = timeLimit.aborted ? tooLong(entry.name, deps.providers.testLimitMs) : errorOf(failure, model)
   }
   const durationMs = sinceStart()
   deps.logger.info('audit.provider-key-tested', { workspaceId, by: apiKeyId, isWorking: error === null })
   return { kind: entry.kind, model, durationMs, firstTokenMs, text, error }
 }
 
-function errorOf(failure: unknown, timeLimit: AbortSignal, name: string, model: string): TestedProvider['error'] {
-  if (timeLimit.aborted) {
-    const message = `${name}: the response was not complete after ${timeLimitMs / 1000} s`
-    return { errorCode: 'run_timeout_error', message }
-  }
+function tooLong(name: string, limitMs: number): TestedProvider['error'] {
+  const message = `${name}: the response was not complete after ${limitMs / 1000} s`
+  return { errorCode: 'run_timeout_error', message }
+}
+
+function errorOf(failure: unknown, model: string): TestedProvider['error'] {
   const error = failure instanceof ProviderError ? runErrorOf(failure, model) : failure
   if (!(error instanceof RunError)) throw error
   return { errorCode: error.code, message: error.message }

@@ -12,14 +12,8 @@ import { isChange, isConflict } from '../documents/overlay.ts'
 import type { SlotOf } from '../documents/ports.ts'
 import { assertServed, findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import type { RecordedVersion, Version } from '../projects/project.ts'
-import {
-  assertConfigured,
-  type CompiledDraft,
-  compileDraft,
-  fingerprint,
-  hashesIn,
-  type PlannedDraft,
-} from './drafts/compile-draft.ts'
+import { assertReleasable } from './check-release.ts'
+import { type CompiledDraft, compileDraft, fingerprint, hashesIn, type PlannedDraft } from './drafts/compile-draft.ts'
 import {
   ChangedMeanwhile,
   hashesOfConflict,
@@ -75,7 +69,7 @@ export async function publishPlanned(
     const merges = input.merge ? await mergeWithLive(deps, ownerOf(input), planned) : noMerges
     if (!input.force) assertNoConflict(planned.slots, merges)
     const compiled = await compileDraft(deps, ownerOf(input), withMerges(planned, merges))
-    if (input.block?.includes('configuration')) assertConfigured(compiled.changed)
+    assertReleasable(compiled, input.block ?? [])
     try {
       return await changeProject(deps, input, async (writer) => {
         const draft = await write(writer)

@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import type { Request } from 'express'
 import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
 import { largestId, readVersionRef } from '../../features/documents/version-ref.ts'
@@ -69,10 +70,7 @@ export function revisionAddress(params: { projectId: string; versionUuid: string
 
 export function preconditions(req: Request) {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = req.headers
-  return {
-    ...(ifMatch === undefined ? {} : { ifMatch }),
-    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
-  }
+  return defined({ ifMatch, ifNoneMatch })
 }
 
 /** Parses `Last-Event-ID`, a sequence of digits. Returns 0 for any other value, and without the header. */

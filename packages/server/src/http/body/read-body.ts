@@ -1,20 +1,19 @@
 import type { IncomingMessage } from 'node:http'
+import type { Transform } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { MIMEType, promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { MIMEType } from 'node:util'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import { afterListening } from '../../shared/clock.ts'
 import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/json-bounds.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guards.ts'
 import { invalidRequest, type RequestIssue } from './check-input.ts'
 
-type Decompress = (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
-
-const decompressors = new Map<string, Decompress>([
-  ['gzip', promisify(gunzip)],
-  ['x-gzip', promisify(gunzip)],
-  ['deflate', promisify(inflate)],
-  ['br', promisify(brotliDecompress)],
+const decompressors = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
 ])
 
 /** A body up to this size cannot exceed the limits of values and keys. Its depth is checked after parsing. */
@@ -136,11 +135,27 @@ export async function readBody(
   if (size === 0 || isPlain) return raw
   const decompress = decompressors.get(encoding)
   if (!decompress) throw refuse('unsupported-content-encoding')
-  const body = await decompress(raw, { maxOutputLength: limitBytes }).catch((error: unknown) => {
-    throw error instanceof RangeError ? tooLarge(limitBytes) : refuse('malformed-compression')
-  })
+  const body = await decompressed(raw, decompress(), limitBytes)
   if (body.length > shortBytes) check?.(body)
   return body
+}
+
+/** In parts, so that those of a refused body are collected as quickly as received ones: `gunzip` keeps its own too long. */
+async function decompressed(raw: Buffer, stream: Transform, limitBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let size = 0
+  stream.end(raw)
+  try {
+    for await (const part of stream as AsyncIterable<Buffer>) {
+      parts.push(part)
+      size += part.length
+      countReceived(part)
+      if (size > limitBytes) throw tooLarge(limitBytes)
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : refuse('malformed-compression')
+  }
+  return Buffer.concat(parts, size)
 }
 
 let uncollectedBytes = 0

@@ -1,4 +1,5 @@
 import type { contract } from '@stet/contract'
+import { defined } from '@stet/template/defined'
 import { deleteConversation, eraseConversations } from '../../features/conversations/deletion/delete-conversations.ts'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import { listConversations } from '../../features/conversations/list-conversations.ts'
@@ -20,7 +21,7 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
         ...(from === undefined ? {} : { from: new Date(from) }),
         ...(to === undefined ? {} : { to: new Date(to) }),
       }
-      const place = { ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) }
+      const place = defined({ limit, cursor })
       const { items, nextCursor } = await listConversations(deps, { caller: callerOf(res), filter, ...place })
       return { status: 200, body: { items: items.map(summaryBody), nextCursor } }
     },

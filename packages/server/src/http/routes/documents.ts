@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { contract } from '@stet/contract'
+import { unknownModel } from '@stet/template/unknown-model'
 import type { Request, Response } from 'express'
 import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'
@@ -16,7 +17,7 @@ import { listProviders, type ProviderEntry } from '../../features/providers/list
 import { type Choice, chooseProvider } from '../../features/providers/resolve-provider.ts'
 import { type MovedDocument, moveDocument } from '../../features/versions/push/move-document.ts'
 import { RunError } from '../../shared/app-error.ts'
-import { checkBody } from '../../wire/check.ts'
+import { checkBody, type ProviderFacts } from '../../wire/check.ts'
 import { documentBody, movedBody, unresolvedBody } from '../../wire/document.ts'
 import { clientBody } from '../../wire/legacy-clients.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
@@ -36,11 +37,11 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
     list: async ({ params, query: { resolved = true, ...page }, res }) => {
       const address = { ...addressOf(params, res), ...revisionAddress(params) }
       const { apiKeyId } = address.caller
-      const kindOf = await providerKinds(deps, address)
+      const factsOf = await providerFacts(deps, address)
       const input = { ...page, ...address }
       const items = async function* () {
-        if (resolved) for await (const each of listDocuments(deps, input)) yield documentBody(each, kindOf(each.config))
-        else for await (const each of listUnresolved(deps, input)) yield unresolvedBody(each, kindOf(each.config))
+        if (resolved) for await (const each of listDocuments(deps, input)) yield documentBody(each, factsOf(each))
+        else for await (const each of listUnresolved(deps, input)) yield unresolvedBody(each, factsOf(each))
       }
       const body = await itemList(unread, { res, apiKeyId }, { items, bodyOf: (all) => all, mostBytes: mostListBytes })
       return { status: 200, body }
@@ -49,9 +50,9 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
     get: async ({ params, req, res }) => {
       const address = { ...addressOf(params, res), ...revisionAddress(params) }
       const document = await readDocument(deps, { ...address, path: params.path })
-      const kindOf = await providerKinds(deps, address)
+      const factsOf = await providerFacts(deps, address)
       res.set(cacheHeaders(document))
-      const body = documentBody(document, kindOf(document.config))
+      const body = documentBody(document, factsOf(document))
       const isKnown = matchesEtag(req.headers['if-none-match'], etagOf(document))
       return { status: 200, body: isKnown ? new RawResponse((to) => void to.writeHead(304).end()) : body }
     },
@@ -69,11 +70,11 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
       return { status: 200, body: { documentUuid, path } }
     },
     move: async ({ params, body, req, res }) => {
-      let kindOf: Awaited<ReturnType<typeof providerKinds>>
-      const bodyOf = (moved: MovedDocument) => movedBody(moved, kindOf(moved.config))
+      let factsOf: Awaited<ReturnType<typeof providerFacts>>
+      const bodyOf = (moved: MovedDocument) => movedBody(moved, factsOf(moved))
       return onlyOnce(deps, { req, res, status: 200, bodyOf, headersOf: cacheHeaders }, async (own) => {
         const address = addressOf(params, res)
-        kindOf = await providerKinds(own, address)
+        factsOf = await providerFacts(own, address)
         return moveDocument(own, { ...body, ...address })
       })
     },
@@ -83,8 +84,14 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
     check: async ({ params, body, res }) => {
       const address = addressOf(params, res)
       const check = await checkPrompt(deps, { ...body, ...address })
-      const kindOf = await providerKinds(deps, address)
-      return { status: 200, body: clientBody(contextOf(res).legacyClient, checkBody(check, kindOf(check.config))) }
+      const factsOf = await providerFacts(deps, address)
+      return {
+        status: 200,
+        body: clientBody(
+          contextOf(res).legacyClient,
+          checkBody(check, factsOf({ ...check.source, config: check.config })),
+        ),
+      }
     },
   }
 }
@@ -105,12 +112,12 @@ function saveOnce(
   { params, req, res }: SaveCall,
   save: (own: HttpDeps, address: Address) => Promise<Document>,
 ) {
-  let kindOf: Awaited<ReturnType<typeof providerKinds>>
-  const bodyOf = (document: Document) => documentBody(document, kindOf(document.config))
+  let factsOf: Awaited<ReturnType<typeof providerFacts>>
+  const bodyOf = (document: Document) => documentBody(document, factsOf(document))
   return onlyOnce(deps, { req, res, status: 200, bodyOf, headersOf: cacheHeaders }, async (own) => {
     const address = addressOf(params, res)
     // Read before the write, because the body is built within the transaction.
-    kindOf = await providerKinds(own, address)
+    factsOf = await providerFacts(own, address)
     return save(own, address)
   })
 }
@@ -123,20 +130,24 @@ function cacheHeaders(document: Document) {
   return { ETag: etagOf(document), 'Cache-Control': 'private, no-cache' }
 }
 
-/** Returns a function that finds the type of the provider key for a configuration. */
-async function providerKinds(
+/** Returns a function that finds what the provider key says about a prompt. */
+async function providerFacts(
   deps: HttpDeps,
   address: Address,
-): Promise<(config: Document['config']) => string | undefined> {
+): Promise<(prompt: Pick<Document, 'path' | 'content' | 'config'>) => ProviderFacts> {
   const { project } = await resolveVersion(deps, address)
-  const providers = await listProviders(deps, address.caller.workspaceId)
+  const entries = await listProviders(deps, address.caller.workspaceId)
   const defaults = {
     projectDefault: project.defaultProvider,
     serverDefault: deps.providers.environment.defaultProvider,
   }
-  return ({ provider }) => {
-    const named = typeof provider === 'string' ? provider : undefined
-    return providerKindOf(providers, { ...defaults, named })
+  return ({ path, content, config: { provider, model } }) => {
+    const entry = providerOf(entries, { ...defaults, named: typeof provider === 'string' ? provider : undefined })
+    if (!entry || typeof model !== 'string') return { kind: entry?.kind, issues: [] }
+    const { url, configuration } = entry.key
+    const found = deps.providers.prices.findUnknown({ ...entry, url, configuration }, model, deps.clock.now())
+    const issues = found ? [unknownModel({ path, content }, { model, provider: entry.name, ...found })] : []
+    return { kind: entry.kind, issues }
   }
 }
 
@@ -152,9 +163,9 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
   return tags.some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`)
 }
 
-function providerKindOf(providers: readonly ProviderEntry[], choice: Choice): string | undefined {
+function providerOf(entries: readonly ProviderEntry[], choice: Choice): ProviderEntry | undefined {
   try {
-    return chooseProvider(providers, choice).kind
+    return chooseProvider(entries, choice)
   } catch (error) {
     if (error instanceof RunError) return undefined
     throw error

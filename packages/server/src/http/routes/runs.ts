@@ -1,5 +1,6 @@
 import type { contract } from '@stet/contract'
 import type { RunResult as RunResultBody } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import { attachResult, attachStream, joinRun } from '../../features/conversations/attach-conversation.ts'
@@ -99,8 +100,7 @@ function runInput({ params, body, req, res }: RunCall) {
     parameters: body.parameters,
     messages: body.messages ?? [],
     tools: body.tools ?? [],
-    ...(userMessage === undefined ? {} : { userMessage }),
-    ...(customIdentifier === undefined ? {} : { customIdentifier }),
+    ...defined({ userMessage, customIdentifier }),
     omitsToolsRequested: contextOf(res).legacyClient !== undefined,
     span: contextOf(res).span,
     warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),

@@ -2,6 +2,7 @@ import type { contract } from '@stet/contract'
 import type { RevertResult, UpdateResult, VersionDiff } from '@stet/contract/vocabulary'
 import { requireScope } from '../../features/access/api-key.ts'
 import { readVersionRef } from '../../features/documents/version-ref.ts'
+import { readChecks } from '../../features/versions/check-release.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
 import { deleteDraft, restoreDraft } from '../../features/versions/drafts/delete-draft.ts'
@@ -78,6 +79,10 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) =>
         importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
+    checks: async ({ params, query, res }) => {
+      const input = { ...query, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }
+      return { status: 200, body: await readChecks(deps, input) }
+    },
     tree: async ({ params, res }) => {
       const { version, items } = await readTree(deps, { caller: callerOf(res), ...revisionAddress(params) })
       return { status: 200, body: { version: versionBody(version), items: items.map(treeItemBody) } }

@@ -55,6 +55,7 @@ export const successes: Record<string, Success> = {
   'versions.revert': async (world) => ({ ids: await inDraft(world), body: {} }),
   'versions.diff': async (world) => ({ ids: await inDraft(world) }),
   'versions.tree': async (world) => ({ ids: await inDraft(world) }),
+  'versions.checks': async (world) => ({ ids: await inDraft(world) }),
   'versions.import': async (world) => ({ ids: await inDraft(world), body: importedVersion() }),
   'environments.releases': async ({ project }) => ({ ids: { projectId: String(project.id), environment: 'live' } }),
   'environments.rollback': async (world) => {

@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import { isJsonObject } from '../../../settings/json-file.ts'
 import type { ForeignPrompt } from '../imported-prompt.ts'
 import { openAiKeys, splitModel, takeSettings } from '../model-settings.ts'
@@ -66,7 +67,7 @@ function parametersOf(
     }
     parameters[name] = {
       type: typeof type === 'string' && type !== 'string' ? type : 'text',
-      ...(description !== undefined && { description }),
+      ...defined({ description }),
       ...(required.includes(name) && { required: true }),
       ...(Object.hasOwn(defaults, name) && { default: defaults[name] }),
     }

@@ -1,4 +1,5 @@
 import type { Evaluation, Project, Stet, Version } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { CliError } from '../../../exit-code.ts'
 import type {
   ArchivedChange,
@@ -49,7 +50,7 @@ async function readProject(
   const versions: ArchivedVersion[] = []
   /** Reads the changes of a version, or of one of its revisions. */
   const diff = async ({ version: number }: Version, ref: string, base?: string): Promise<Diffed[]> => {
-    const { changes } = await client.versions.diff(ref, { projectId, ...(base !== undefined && { base }) })
+    const { changes } = await client.versions.diff(ref, defined({ projectId, base }))
     for (const { path, documentUuid, after, movedFrom } of changes) {
       if (after || !pathOf.has(documentUuid)) pathOf.set(documentUuid, path)
       // Live has a prompt until a version up to it deletes it. A draft can only add others.

@@ -6,7 +6,7 @@ import css from './dialogs.module.css'
 import { Keys } from './keys.tsx'
 
 /** The keys that work on this screen. */
-export default function KeyList({ onClose }: { onClose: () => void }) {
+export function KeyList({ onClose }: { onClose: () => void }) {
   const { letterKeys } = usePreferences()
   const withKeys = useRegistered().filter(({ keys }) => keys)
   const groups = [...new Set(withKeys.map(({ group }) => group))]

@@ -7,7 +7,7 @@ import { SignInForm } from './sign-in-form.tsx'
  * Covers the screen when the session has ended. The screen stays as it is below. A user who is typing keeps
  * the focus there, because text typed into the sheet would be lost. The sheet is below the text then.
  */
-export default function SignInSheet() {
+export function SignInSheet() {
   const [wasTyping] = useState(isTyping)
   const form = useRef<HTMLDivElement>(null)
   const before = queryClient.getQueryData(sessionQuery.queryKey)

@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError } from '@stet/sdk'
-import { useSyncExternalStore } from 'react'
+import { Signal, useWatched, Watched } from '../../../ui/watched.ts'
 
 /** Why the server cannot be used now. Screens go on showing what was loaded before. */
 export interface Outage {
@@ -10,17 +10,11 @@ export interface Outage {
 
 /** The time between attempts if the server names none, in milliseconds. */
 const retryMs = 5000
-let outage: Outage | null = null
-const listeners = new Set<() => void>()
+const outage = new Watched<Outage | null>(null)
+const end = new Signal()
 
 export function useOutage(): Outage | null {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => outage,
-  )
+  return useWatched(outage)
 }
 
 /** Call this with the error of any request that is sent outside of a query or mutation. */
@@ -28,28 +22,24 @@ export function noticeOutage(error: unknown): void {
   const kind = kindOf(error)
   if (!kind) return
   const seconds = error instanceof ApiError ? Number(error.headers?.get('retry-after')) : 0
-  setOutage({ kind, retryAt: Date.now() + (seconds > 0 ? seconds * 1000 : retryMs) })
+  outage.set({ kind, retryAt: Date.now() + (seconds > 0 ? seconds * 1000 : retryMs) })
 }
 
 /** Call this after a failed attempt. Only an outage plans the next one by itself; other errors would end the countdown. */
 export function planNextAttempt(): void {
-  if (outage && outage.retryAt <= Date.now()) setOutage({ ...outage, retryAt: Date.now() + retryMs })
+  const now = outage.get()
+  if (now && now.retryAt <= Date.now()) outage.set({ ...now, retryAt: Date.now() + retryMs })
 }
 
 /** Call this after any response. */
 export function noticeResponse(): void {
-  if (!outage) return
-  setOutage(null)
-  for (const listener of endListeners) listener()
+  if (!outage.get()) return
+  outage.set(null)
+  end.notify()
 }
-
-const endListeners = new Set<() => void>()
 
 /** Calls `listener` when the server answers again. Returns the function that ends this. */
-export function onOutageEnd(listener: () => void): () => void {
-  endListeners.add(listener)
-  return () => endListeners.delete(listener)
-}
+export const onOutageEnd = end.watch
 
 /** Whether a line above the screen reports the error. */
 export function isOutage(error: unknown): boolean {
@@ -61,9 +51,4 @@ function kindOf(error: unknown): Outage['kind'] | null {
   // Refusals of the API and of `/console` have a status.
   const { status } = Object(error)
   return status === 503 ? 'unavailable' : status === 429 ? 'rate-limited' : null
-}
-
-function setOutage(next: Outage | null): void {
-  outage = next
-  for (const listener of listeners) listener()
 }

@@ -1,12 +1,13 @@
-import { useSyncExternalStore } from 'react'
+import { ConnectionError } from '@stet/sdk'
+import { useWatched, Watched } from '../../../ui/watched.ts'
 import { saveAll } from '../../unsaved.ts'
+import { noticeOutage, onOutageEnd } from './connection.ts'
 
 /** Whether the server has been updated since this page was loaded. Parts that are not loaded yet no longer exist then. */
-let isStale = false
-const listeners = new Set<() => void>()
+const isStale = new Watched(false)
 
 export function useStale(): boolean {
-  return useSyncExternalStore(subscribe, () => isStale)
+  return useWatched(isStale)
 }
 
 /** Notices that a part of the page is gone, until the returned function is called. The shell calls this once. */
@@ -27,7 +28,28 @@ function askForScript(): Promise<Response | null> {
   return fetch(own, { method: 'HEAD', cache: 'no-store' }).catch(() => null)
 }
 
-/** A part of the page could not be loaded. A browser does not try again until the page is loaded again. */
+/**
+ * Loads a part of the page. While the server does not answer, this waits, and a line above the screen says so.
+ *
+ * @throws MissingPart
+ */
+export async function loadPart<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load()
+  } catch (cause) {
+    if (await askForScript()) throw new MissingPart(cause)
+    noticeOutage(new ConnectionError('The server is not responding', { cause }))
+    await new Promise<void>((resume) => {
+      const stop = onOutageEnd(() => {
+        stop()
+        resume()
+      })
+    })
+    return loadPart(load)
+  }
+}
+
+/** The server has no such part, or did not send it. */
 export class MissingPart extends Error {
   constructor(cause: unknown) {
     super('A part of the console could not be loaded.', { cause })
@@ -40,17 +62,11 @@ export async function reloadIfReachable(): Promise<void> {
 }
 
 export function noticeUpgrade(): void {
-  isStale = true
-  for (const listener of listeners) listener()
+  isStale.set(true)
 }
 
 /** Loads the new page. Everything that is open is saved first. */
 export async function reload(): Promise<void> {
   await saveAll()
   location.reload()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }

@@ -1,4 +1,5 @@
 import { Link, useLocation } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { Icon } from '../../../ui/icon.tsx'
 import { Wordmark } from '../../../ui/mark.tsx'
 import { useProjectId, useVersion } from '../place.ts'
@@ -7,13 +8,14 @@ import { UserSwitch } from '../switches/user-switch.tsx'
 import css from './rail.module.css'
 
 /** The project, the places to go, and the person. On narrow screens it is a bar at the bottom. */
-export function Rail() {
+export function Rail({ children }: { children: ReactNode }) {
   const projectId = useProjectId()
   const version = useVersion()
   const project = String(projectId)
   const isInSettings = useLocation().pathname.startsWith('/settings/')
   return (
     <header className={css['rail']}>
+      {children}
       <Link to="/" className={css['brand']} aria-label="stet, home">
         <Wordmark />
       </Link>
@@ -23,11 +25,16 @@ export function Rail() {
       <nav className={css['nav']} aria-label="Places">
         {projectId !== null && (
           <>
-            <Link to="/p/$project/v/$version/prompts" params={{ project, version }} className={css['link']}>
-              <Icon name="prompts" /> Prompts
+            <Link
+              to="/p/$project/v/$version/prompts"
+              params={{ project, version }}
+              className={css['link']}
+              title="Prompts"
+            >
+              <Icon name="prompts" /> <span className={css['text']}>Prompts</span>
             </Link>
-            <Link to="/p/$project/history" params={{ project }} className={css['link']}>
-              <Icon name="history" /> History
+            <Link to="/p/$project/history" params={{ project }} className={css['link']} title="History">
+              <Icon name="history" /> <span className={css['text']}>History</span>
             </Link>
           </>
         )}
@@ -36,9 +43,10 @@ export function Rail() {
           to="/settings/$page"
           params={{ page: 'keys' }}
           className={css['link']}
+          title="Settings"
           {...(isInSettings && { 'data-status': 'active', 'aria-current': 'page' })}
         >
-          <Icon name="settings" /> Settings
+          <Icon name="settings" /> <span className={css['text']}>Settings</span>
         </Link>
       </nav>
       <UserSwitch />

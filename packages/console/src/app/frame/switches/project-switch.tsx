@@ -1,23 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy } from 'react'
+import { Link } from '@tanstack/react-router'
 import { Hidden } from '../../../ui/button.tsx'
-import { DeferredMenu } from '../../../ui/deferred.tsx'
 import { Icon } from '../../../ui/icon.tsx'
+import { Menu, MenuGroup, MenuItem, MenuLink, MenuSeparator } from '../../../ui/menu.tsx'
 import { projectsQuery } from '../../queries.ts'
+import { useBlocked, useSession } from '../../session.ts'
 import css from '../frame.module.css'
+import { openOverlay } from '../overlays.tsx'
 import { useProjectId } from '../place.ts'
-
-const load = () => import('./project-menu.tsx')
-const ProjectMenu = lazy(load)
 
 /** Shows the project and opens the list of projects. */
 export function ProjectSwitch() {
   const current = useProjectId()
-  const { data } = useQuery(projectsQuery)
-  const name = data?.find(({ id }) => id === current)?.name ?? 'Projects'
+  const { data = [] } = useQuery(projectsQuery)
+  const isRestricted = useSession().apiKey.projectId !== null
+  const needsWrite = useBlocked('write')
+  const name = data.find(({ id }) => id === current)?.name ?? 'Projects'
   return (
-    <DeferredMenu
-      load={load}
+    <Menu
       trigger={
         <button type="button" className={css['switch']} title={name}>
           <Hidden>Project: </Hidden>
@@ -26,7 +26,24 @@ export function ProjectSwitch() {
         </button>
       }
     >
-      {(trigger) => <ProjectMenu trigger={trigger} />}
-    </DeferredMenu>
+      <MenuGroup label="Projects">
+        {data.map(({ id, name }) => (
+          <MenuLink
+            key={id}
+            link={<Link to="/p/$project/v/$version/prompts" params={{ project: String(id), version: 'live' }} />}
+            note={id === current && <Icon name="check" />}
+          >
+            {name}
+          </MenuLink>
+        ))}
+      </MenuGroup>
+      <MenuSeparator />
+      <MenuItem
+        blocked={isRestricted ? 'your key is for this project only' : needsWrite}
+        onSelect={() => openOverlay('new-project')}
+      >
+        New project…
+      </MenuItem>
+    </Menu>
   )
 }

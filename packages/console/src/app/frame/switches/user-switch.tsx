@@ -1,18 +1,20 @@
-import { lazy } from 'react'
-import { DeferredMenu } from '../../../ui/deferred.tsx'
 import { Icon } from '../../../ui/icon.tsx'
-import { useSession } from '../../session.ts'
+import { Menu, MenuChoice, MenuItem, MenuSeparator, MenuToggle } from '../../../ui/menu.tsx'
+import { say } from '../../../ui/toast.tsx'
+import { messageOf } from '../../failure.tsx'
+import { setPreferences, usePreferences } from '../../preferences.ts'
+import { signOut, useSession } from '../../session.ts'
+import { countUnsaved, saveAll } from '../../unsaved.ts'
+import { openOverlay } from '../overlays.tsx'
 import css from '../rail/rail.module.css'
-
-const load = () => import('./user-menu.tsx')
-const UserMenu = lazy(load)
 
 /** Shows who is signed in, and opens what belongs to the person and this browser. */
 export function UserSwitch() {
   const { apiKey, workspace } = useSession()
+  const { theme, density, letterKeys } = usePreferences()
   return (
-    <DeferredMenu
-      load={load}
+    <Menu
+      side="top"
       trigger={
         <button type="button" className={css['user']} title={`${apiKey.author.name}, ${workspace.name}`}>
           <Icon name="person" />
@@ -23,7 +25,34 @@ export function UserSwitch() {
         </button>
       }
     >
-      {(trigger) => <UserMenu trigger={trigger} />}
-    </DeferredMenu>
+      <MenuChoice
+        label="Theme"
+        value={theme}
+        onChange={(theme) => setPreferences({ theme })}
+        choices={[
+          { value: 'system', text: 'System' },
+          { value: 'light', text: 'Light' },
+          { value: 'dark', text: 'Dark' },
+        ]}
+      />
+      <MenuSeparator />
+      <MenuToggle on={density === 'compact'} onChange={(on) => setPreferences({ density: on ? 'compact' : 'normal' })}>
+        Compact rows
+      </MenuToggle>
+      <MenuToggle on={letterKeys} onChange={(on) => setPreferences({ letterKeys: on })}>
+        Single-letter shortcuts
+      </MenuToggle>
+      <MenuItem note={<span data-keys>?</span>} onSelect={() => openOverlay('keys')}>
+        Keyboard shortcuts…
+      </MenuItem>
+      <MenuSeparator />
+      <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>
+    </Menu>
   )
+}
+
+async function leave(): Promise<void> {
+  await saveAll()
+  if (countUnsaved() > 0) return openOverlay('sign-out')
+  await signOut().catch((error) => say(`You are still signed in. ${messageOf(error)}`))
 }

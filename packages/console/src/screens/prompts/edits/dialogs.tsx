@@ -3,7 +3,8 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../../../app/failure.tsx'
 import { noticeSignedOut } from '../../../app/session.ts'
-import { Confirm, FormDialog } from '../../../ui/dialog.tsx'
+import { RevertDialog } from '../../../editor/diff/revert-dialog.tsx'
+import { FormDialog } from '../../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../../ui/field.tsx'
 import { promptPath } from './prompt-path.ts'
 import { skeletons } from './skeletons.ts'
@@ -21,21 +22,7 @@ export default function Dialogs({ edits, dialog, items }: DialogsProps) {
   const close = () => edits.ask(null)
   if (dialog.kind !== 'revert') return <PathDialog {...{ edits, dialog, items }} onClose={close} />
   const { path, change } = dialog.item
-  return (
-    <Confirm
-      open
-      title={`Revert ${path}?`}
-      text={
-        change === 'added'
-          ? 'The prompt exists only in this draft. Reverting deletes it and its text.'
-          : "Discards this draft's text and restores the live text."
-      }
-      action="Revert"
-      danger
-      onConfirm={() => edits.revert(path)}
-      onClose={close}
-    />
-  )
+  return <RevertDialog path={path} status={change ?? 'modified'} onConfirm={() => edits.revert(path)} onClose={close} />
 }
 
 interface PathDialogProps extends DialogsProps {

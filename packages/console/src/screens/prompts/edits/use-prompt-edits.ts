@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { treeQuery } from '../../../app/queries.ts'
 import { noticeSignedOut, queryClient, useBlocked } from '../../../app/session.ts'
+import { holdKeys } from '../../../ui/held-keys.ts'
 import { say } from '../../../ui/toast.tsx'
 import { createPrompt, deletePrompt, type Edited, type EditPlace, renamePrompt, revertPrompt } from './prompt-edits.ts'
 
@@ -40,7 +41,7 @@ export function usePromptEdits(
 ): PromptEdits {
   const navigate = useNavigate()
   const blocked = useBlocked('write')
-  const [dialog, ask] = useState<EditDialog | null>(null)
+  const [dialog, setDialog] = useState<EditDialog | null>(null)
   const [failure, setFailure] = useState<EditFailure | null>(null)
 
   /** Shows a prompt of the version that was changed, or the list. */
@@ -83,7 +84,10 @@ export function usePromptEdits(
   return {
     blocked: blocked || (!place.isLive && !place.isDraft && 'published, but not live'),
     dialog,
-    ask,
+    ask(next) {
+      if (next) holdKeys()
+      setDialog(next)
+    },
     async create(path, text) {
       const done = await createPrompt(place, path, text)
       await show(done, path)

@@ -1,4 +1,5 @@
 import { useState, useSyncExternalStore } from 'react'
+import { store, stored } from '../../../app/storage.ts'
 import { type PromptTab, promptTabs } from './prompt-tabs.ts'
 
 /** Side by side, the panels as tabs of the text, or everything as tabs. */
@@ -67,27 +68,18 @@ export interface PaneWidths {
 }
 
 const storageKey = 'stet.panes'
-const firstWidths: PaneWidths = { tree: 264, side: 400 }
 
-/** The widths that the user has chosen, kept in this browser. */
+/** The widths that the user has chosen, kept in this browser. The panel has more room in a wide window. */
 export function usePaneWidths(): [PaneWidths, (change: Partial<PaneWidths>) => void] {
-  const [widths, setWidths] = useState(keptWidths)
+  const [widths, setWidths] = useState<PaneWidths>(() => ({
+    tree: 264,
+    side: Math.round(Math.min(Math.max(400, window.innerWidth * 0.28), 640)),
+    ...Object(stored(storageKey)),
+  }))
   const keep = (change: Partial<PaneWidths>) => {
     const next = { ...widths, ...change }
     setWidths(next)
-    try {
-      localStorage.setItem(storageKey, JSON.stringify(next))
-    } catch {
-      // A browser may refuse storage. The widths then hold until the page is closed.
-    }
+    store(storageKey, next)
   }
   return [widths, keep]
-}
-
-function keptWidths(): PaneWidths {
-  try {
-    return { ...firstWidths, ...JSON.parse(localStorage.getItem(storageKey) ?? '{}') }
-  } catch {
-    return firstWidths
-  }
 }

@@ -33,6 +33,8 @@ export function Panes({ panes, tree, hasPanels, children }: PanesProps) {
       {panes.layout !== 'narrow' && (
         <Splitter
           label="Width of the list"
+          keys="r l"
+          pane="list"
           width={widths.tree}
           range={[180, 480]}
           onChange={(next) => setWidths({ tree: next })}
@@ -41,6 +43,8 @@ export function Panes({ panes, tree, hasPanels, children }: PanesProps) {
       {hasPanels && panes.layout === 'wide' && (
         <Splitter
           label="Width of the panel"
+          keys="r p"
+          pane="panel"
           width={widths.side}
           range={[300, 900]}
           fromEnd

@@ -1,8 +1,13 @@
-import type { KeyboardEvent, PointerEvent } from 'react'
+import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
+import { useShortcut } from '../../../app/shortcuts.ts'
 import css from './panes.module.css'
 
 interface SplitterProps {
   label: string
+  /** The keys that move the focus to the line. */
+  keys: string
+  /** What is resized, for example "list". */
+  pane: string
   /** The width of the pane that it changes, in CSS pixels. */
   width: number
   range: readonly [least: number, most: number]
@@ -13,14 +18,26 @@ interface SplitterProps {
 
 const stepPx = 16
 
-/** The line between two panes. Drag it, or move it with the arrow keys. */
-export function Splitter({ label, width, range: [least, most], fromEnd, onChange }: SplitterProps) {
+/** The line between two panes. It is dragged, or moved with the arrow keys after its shortcut. Tab passes it. */
+export function Splitter({ label, keys, pane, width, range: [least, most], fromEnd, onChange }: SplitterProps) {
+  const line = useRef<HTMLDivElement>(null)
+  const before = useRef<Element | null>(null)
+  useShortcut({
+    keys,
+    label: `Resize the ${pane}: ← → Home End, then ⏎`,
+    group: 'Prompts',
+    run() {
+      before.current = line.current?.ownerDocument.activeElement ?? null
+      line.current?.focus()
+    },
+  })
   const change = (next: number) => onChange(Math.round(Math.min(Math.max(next, least), most)))
   const onKeyDown = (event: KeyboardEvent) => {
     const toward = { ArrowLeft: -stepPx, ArrowRight: stepPx }[event.key]
     const limit = { Home: least, End: most }[event.key]
     if (toward) change(width + (fromEnd ? -toward : toward))
     else if (limit) change(limit)
+    else if (['Enter', 'Escape'].includes(event.key)) (before.current as HTMLElement | null)?.focus()
     else return
     event.preventDefault()
   }
@@ -31,6 +48,7 @@ export function Splitter({ label, width, range: [least, most], fromEnd, onChange
   return (
     // biome-ignore lint/a11y/useSemanticElements: an <hr> cannot be moved
     <div
+      ref={line}
       className={css['splitter']}
       data-side={fromEnd ? 'end' : 'start'}
       role="separator"
@@ -39,7 +57,7 @@ export function Splitter({ label, width, range: [least, most], fromEnd, onChange
       aria-valuenow={width}
       aria-valuemin={least}
       aria-valuemax={most}
-      tabIndex={0}
+      tabIndex={-1}
       onKeyDown={onKeyDown}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={onPointerMove}

@@ -26,8 +26,6 @@ interface PromptTreeProps {
   /** The prompt that the screen shows. */
   openPath: string | undefined
   addressOf: (path: string) => string
-  /** The focus comes into the tree, or moves to another row. */
-  onEnter: () => void
   onOpen: (path: string) => void
   onToggle: (folder: string) => void
   /** Keys that change something. `folder` is where the focus is, with a slash at its end, or empty. */
@@ -62,10 +60,7 @@ export function PromptTree({ rows: all, openPath, addressOf, ...actions }: Promp
       role="tree"
       aria-label="Prompts"
       onKeyDown={onKeyDown}
-      onFocus={({ target }) => {
-        setFocused(target.dataset['key'] ?? null)
-        actions.onEnter()
-      }}
+      onFocus={({ target }) => setFocused(target.dataset['key'] ?? null)}
       onClick={(event) => {
         const row = rows[indexOf(event.target)]
         if (row?.kind === 'folder') actions.onToggle(row.key)

@@ -16,9 +16,6 @@ import { PromptTree } from './prompt-tree.tsx'
 import css from './tree.module.css'
 import { countsOf, foldersAbove, matching, pathsInOrder, rowsOf } from './tree.ts'
 
-/** Loads the code of the dialogs. It is loaded early, when the focus comes into the list. */
-export const loadDialogs = () => import('../edits/dialogs.tsx')
-
 interface TreePaneProps {
   tree: UseQueryResult<TreeItem[]>
   place: EditPlace
@@ -87,7 +84,6 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
             openPath={path}
             addressOf={addressOf}
             // The dialog of a key must open before the user types on. A failed load is reported when the key is used.
-            onEnter={() => void loadDialogs().catch(() => undefined)}
             onOpen={open}
             onToggle={toggle}
             onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', path: folder })}

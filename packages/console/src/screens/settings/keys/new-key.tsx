@@ -1,40 +1,70 @@
 import type { CreateApiKeyBody, KeyPlan } from '@stet/contract/vocabulary'
+import type { KeyScope } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Failure } from '../../../app/failure.tsx'
+import { Failure, issueOf } from '../../../app/failure.tsx'
+import { usePreferences } from '../../../app/preferences.ts'
 import { projectsQuery } from '../../../app/queries.ts'
 import { scopesOf } from '../../../app/roles.ts'
-import { stet } from '../../../app/session.ts'
+import { stet, useSession } from '../../../app/session.ts'
 import { FormDialog } from '../../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../../ui/field.tsx'
-import { issueOf } from '../issue-of.ts'
+import { CheckField, SelectField, TextField } from '../../../ui/field.tsx'
 import { keysQuery } from '../queries.ts'
 import { RoleField } from '../role-field.tsx'
 import css from '../settings.module.css'
 import { SecretDialog } from './secret.tsx'
 
 const plans: readonly { plan: KeyPlan; text: string }[] = [
-  { plan: 'hobby', text: 'Hobby, 10 requests per second' },
-  { plan: 'team', text: 'Team, 166 requests per second' },
-  { plan: 'enterprise', text: 'Enterprise, 500 requests per second' },
+  { plan: 'hobby', text: '10 requests per second' },
+  { plan: 'team', text: '166 requests per second' },
+  { plan: 'enterprise', text: '500 requests per second' },
 ]
 const days = [30, 90, 365]
+
+interface Purpose {
+  text: string
+  scopes: readonly KeyScope[]
+  /** What the user chooses instead of `scopes`. */
+  choice?: 'role' | 'scopes'
+  isForOneProject?: boolean
+  /** Days until it expires; empty for never. */
+  expiry: string
+}
+
+/** Each starts with the fewest rights that serve it. */
+const purposes = {
+  application: { text: 'An application that runs prompts', scopes: ['run'], isForOneProject: true, expiry: '90' },
+  ci: { text: 'CI', scopes: ['read', 'write', 'publish'], isForOneProject: true, expiry: '' },
+  person: { text: 'A person', scopes: [], choice: 'role', expiry: '' },
+  custom: { text: 'Custom', scopes: [], choice: 'scopes', expiry: '90' },
+} as const satisfies Record<string, Purpose>
+
+type PurposeName = keyof typeof purposes
 
 /** Creates a key and shows its secret once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const { data: projects = [] } = useQuery(projectsQuery)
+  const { id: authorId } = useSession().apiKey.author
+  const last = usePreferences().places[authorId]?.project
   const [name, setName] = useState('')
-  const [role, setRole] = useState('Publisher')
-  const [project, setProject] = useState('')
+  const [purposeName, setPurpose] = useState<PurposeName>('application')
+  const purpose: Purpose = purposes[purposeName]
+  const [role, setRole] = useState('Editor')
+  const [chosen, setChosen] = useState<readonly KeyScope[]>(['read'])
+  // Undefined until the user has chosen something else than the purpose proposes.
+  const [typed, setTyped] = useState<{ project?: string; expiry?: string }>({})
   const [plan, setPlan] = useState<KeyPlan>('team')
-  const [expiry, setExpiry] = useState('')
   const create = useMutation({
     mutationFn: (body: CreateApiKeyBody) => stet.apiKeys.create(body),
     onSuccess: () => queries.invalidateQueries({ queryKey: keysQuery.queryKey }),
   })
+  const proposed = projects.find(({ id }) => String(id) === last) ?? projects[0]
+  const project = typed.project ?? (purpose.isForOneProject && proposed ? String(proposed.id) : '')
+  const expiry = typed.expiry ?? purpose.expiry
+  const scopes = purpose.choice === 'role' ? scopesOf(role) : purpose.choice ? chosen : purpose.scopes
   const restricted = { ...(project && { projectId: Number(project) }), ...(expiry && { expiresAt: inDays(expiry) }) }
-  const submit = () => create.mutate({ name, scopes: scopesOf(role), plan, ...restricted })
+  const submit = () => create.mutate({ name, scopes: [...scopes], plan, ...restricted })
   if (create.data) return <SecretDialog name={create.data.name} secret={create.data.key} onClose={onClose} />
   const issue = issueOf(create.error, 'name')
   return (
@@ -42,10 +72,25 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       title="New key"
       submit="Create"
       busy={create.isPending}
-      missing={!name.trim() && 'needs a name'}
+      missing={!name.trim() ? 'needs a name' : scopes.length === 0 && 'needs a scope'}
       onSubmit={submit}
       onClose={onClose}
     >
+      <SelectField
+        label="For"
+        note={purpose.scopes.join(', ')}
+        value={purposeName}
+        onChange={({ target }) => {
+          setPurpose(target.value as PurposeName)
+          setTyped({})
+        }}
+      >
+        {Object.entries(purposes).map(([value, { text }]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </SelectField>
       <TextField
         label="Name"
         hint="What uses it, for example “website” or “ci”."
@@ -53,9 +98,14 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
         problem={issue}
         onChange={({ target }) => setName(target.value)}
       />
-      <RoleField value={role} onChange={setRole} />
+      {purpose.choice === 'role' && <RoleField value={role} onChange={setRole} />}
+      {purpose.choice === 'scopes' && <ScopesField value={chosen} onChange={setChosen} />}
       <div className={css['pair']}>
-        <SelectField label="Project" value={project} onChange={({ target }) => setProject(target.value)}>
+        <SelectField
+          label="Project"
+          value={project}
+          onChange={({ target }) => setTyped({ ...typed, project: target.value })}
+        >
           <option value="">All projects</option>
           {projects.map(({ id, name: title }) => (
             <option key={id} value={id}>
@@ -63,24 +113,56 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
             </option>
           ))}
         </SelectField>
-        <SelectField label="Expires" value={expiry} onChange={({ target }) => setExpiry(target.value)}>
-          <option value="">Never</option>
-          {days.map((count) => (
-            <option key={count} value={count}>
-              In {count} days
-            </option>
-          ))}
-        </SelectField>
-        <SelectField label="Plan" value={plan} onChange={({ target }) => setPlan(target.value as KeyPlan)}>
-          {plans.map(({ plan: value, text }) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </SelectField>
+        <ExpiryField value={expiry} onChange={(value) => setTyped({ ...typed, expiry: value })} />
+        <PlanField value={plan} onChange={setPlan} />
       </div>
       {create.error && !issue && <Failure what="No key was created" error={create.error} />}
     </FormDialog>
+  )
+}
+
+interface FieldProps<Value> {
+  value: Value
+  onChange: (value: Value) => void
+}
+
+function ScopesField({ value, onChange }: FieldProps<readonly KeyScope[]>) {
+  return (
+    <fieldset className={css['choices']} aria-label="Scopes">
+      {scopesOf('Admin').map((scope) => (
+        <CheckField
+          key={scope}
+          label={scope}
+          checked={value.includes(scope)}
+          onChange={({ target }) => onChange(target.checked ? [...value, scope] : value.filter((one) => one !== scope))}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+function ExpiryField({ value, onChange }: FieldProps<string>) {
+  return (
+    <SelectField label="Expires" value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">Never</option>
+      {days.map((count) => (
+        <option key={count} value={count}>
+          In {count} days
+        </option>
+      ))}
+    </SelectField>
+  )
+}
+
+function PlanField({ value, onChange }: FieldProps<KeyPlan>) {
+  return (
+    <SelectField label="Plan" value={value} onChange={({ target }) => onChange(target.value as KeyPlan)}>
+      {plans.map(({ plan, text }) => (
+        <option key={plan} value={plan}>
+          {text}
+        </option>
+      ))}
+    </SelectField>
   )
 }
 

@@ -1,22 +1,23 @@
 import type { ProviderKeyInfo } from '@stet/sdk'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Failure, messageOf } from '../../../app/failure.tsx'
+import { Failure } from '../../../app/failure.tsx'
 import { providersQuery } from '../../../app/queries.ts'
 import { stet } from '../../../app/session.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Confirm } from '../../../ui/dialog.tsx'
 import { Chip } from '../../../ui/mark.tsx'
-import { Notice, Skeleton } from '../../../ui/states.tsx'
+import { Skeleton } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
-import { durationText, Time } from '../../../ui/time.tsx'
+import { Time } from '../../../ui/time.tsx'
 import { say } from '../../../ui/toast.tsx'
 import { AdminOnly } from '../admin-only.tsx'
 import { providerKeysQuery } from '../queries.ts'
 import css from '../settings.module.css'
-import { ProviderDialog } from './provider-form.tsx'
+import { ProviderDialog, TestDialog } from './dialogs.tsx'
 
-type Open = { kind: 'new' } | { kind: 'edit' | 'delete'; provider: ProviderKeyInfo } | null
+type Action = 'test' | 'edit' | 'delete'
+type Open = { kind: 'new' } | { kind: Action; provider: ProviderKeyInfo } | null
 
 export default function ProvidersPage() {
   return (
@@ -46,7 +47,7 @@ function Providers() {
       {isPending && <Skeleton lines={3} />}
       {error && <Failure error={error} what="The providers could not be loaded" onRetry={refetch} />}
       {data && (
-        <Table label="Providers" head={['Name', 'Type', 'Key', 'Default model', 'Last used', 'Test', '']}>
+        <Table label="Providers" head={['Name', 'Type', 'Key', 'Default model', 'Last used', '']}>
           {data.map((provider) => (
             <ProviderRow
               key={`${provider.id} ${provider.name}`}
@@ -59,6 +60,7 @@ function Providers() {
       )}
       {open?.kind === 'new' && <ProviderDialog onClose={close} />}
       {open?.kind === 'edit' && <ProviderDialog provider={open.provider} onClose={close} />}
+      {open?.kind === 'test' && <TestDialog provider={open.provider} onClose={close} />}
       {open?.kind === 'delete' && (
         <Confirm
           title={`Delete the provider “${open.provider.name}”?`}
@@ -81,7 +83,7 @@ function Providers() {
 interface RowProps {
   provider: ProviderKeyInfo
   isDemo: boolean
-  onOpen: (kind: 'edit' | 'delete') => void
+  onOpen: (kind: Action) => void
 }
 
 function ProviderRow({ provider, isDemo, onOpen }: RowProps) {
@@ -93,46 +95,24 @@ function ProviderRow({ provider, isDemo, onOpen }: RowProps) {
       <td title={url ?? undefined}>{isDemo ? 'demo' : provider.provider}</td>
       <td>{isStored ? <code>{token}</code> : <Chip>{isDemo ? 'built in' : 'from the environment'}</Chip>}</td>
       <td>{defaultModel ?? '–'}</td>
-      <td>{lastUsedAt ? <Time at={lastUsedAt} /> : isStored ? 'never' : '–'}</td>
+      <td>{lastUsedAt ? <Time at={lastUsedAt} /> : isStored ? 'never' : 'not since the server started'}</td>
       <td>
-        <ProviderTest name={name} />
-      </td>
-      <td>
-        {isStored && (
-          <span className={css['actions']}>
-            <Button look="quiet" aria-label={`Edit ${name}`} onClick={() => onOpen('edit')}>
-              Edit
-            </Button>
-            <Button look="quiet" aria-label={`Delete ${name}`} onClick={() => onOpen('delete')}>
-              Delete
-            </Button>
-          </span>
-        )}
+        <span className={css['actions']}>
+          <Button look="quiet" aria-label={`Test ${name}`} onClick={() => onOpen('test')}>
+            Test
+          </Button>
+          {isStored && (
+            <>
+              <Button look="quiet" aria-label={`Edit ${name}`} onClick={() => onOpen('edit')}>
+                Edit
+              </Button>
+              <Button look="quiet" aria-label={`Delete ${name}`} onClick={() => onOpen('delete')}>
+                Delete
+              </Button>
+            </>
+          )}
+        </span>
       </td>
     </tr>
-  )
-}
-
-/** One real call of the provider, with what it answered. */
-function ProviderTest({ name }: { name: string }) {
-  const test = useMutation({ mutationFn: () => stet.providerKeys.test({ name }) })
-  const { data, error } = test
-  const problem = error ? messageOf(error) : data?.error?.message
-  return (
-    <>
-      <Button look="quiet" busy={test.isPending} aria-label={`Test ${name}`} onClick={() => test.mutate()}>
-        Test
-      </Button>{' '}
-      {data?.ok && (
-        <Chip tone="green">
-          {data.model} answered in {durationText(data.durationMs)}
-        </Chip>
-      )}
-      {problem && (
-        <Notice tone="red" urgent>
-          {problem}
-        </Notice>
-      )}
-    </>
   )
 }

@@ -1,6 +1,7 @@
 /** Backs up and restores embedded databases. This file loads PGlite, which a server loads only in its database thread. */
 import { dirname, join, resolve } from 'node:path'
 import { backupDatabase, type CountedRows, makeDatabaseTemplate, restoreDatabase } from '@stet/embedded-postgres/direct'
+import { defined } from '@stet/template/defined'
 import { makeFolder } from '../../../shared/make-folder.ts'
 import { migrate } from '../migrate.ts'
 import { asOperatorError, embeddedFolder } from './open-embedded.ts'
@@ -18,7 +19,7 @@ export function backupEmbedded(directory: string, file: string, onProgress?: OnP
   return asOperatorError(async () => {
     makeFolder(dirname(resolve(file)))
     const folder = embeddedFolder(directory)
-    return backupDatabase({ folder, file, probe: PROBE, ...(onProgress && { onProgress }) })
+    return backupDatabase(defined({ folder, file, probe: PROBE, onProgress }))
   })
 }
 

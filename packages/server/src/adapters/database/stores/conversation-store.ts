@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type {
   ConversationFilter,
@@ -43,7 +44,7 @@ function older({ createdAt, uuid }: ConversationPlace): Prisma.ConversationWhere
 function filtered({ from, to, hiddenProjects = [], ...equal }: ConversationFilter): Prisma.ConversationWhereInput {
   return {
     ...equal,
-    ...((from || to) && { createdAt: { ...(from && { gte: from }), ...(to && { lte: to }) } }),
+    ...((from || to) && { createdAt: defined({ gte: from, lte: to }) }),
     ...(hiddenProjects.length > 0 && { NOT: { projectId: { in: [...hiddenProjects] } } }),
   }
 }

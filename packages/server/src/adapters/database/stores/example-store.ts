@@ -1,7 +1,7 @@
+import { defined } from '@stet/template/defined'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { Example, ExampleStore } from '../../../features/examples/example.ts'
 import { refuse } from '../../../shared/app-error.ts'
-import { defined } from '../../../shared/defined.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { withUniqueName } from '../database-error.ts'
 import { withAuthor } from './api-key-store.ts'

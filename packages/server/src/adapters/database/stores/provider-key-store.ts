@@ -1,8 +1,8 @@
+import { defined } from '@stet/template/defined'
 import type { ProviderKey as ProviderKeyRow } from '../../../../generated/prisma/client.ts'
 import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
 import { refuse } from '../../../shared/app-error.ts'
-import { defined } from '../../../shared/defined.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { withUniqueName } from '../database-error.ts'
 

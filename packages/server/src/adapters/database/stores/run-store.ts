@@ -1,4 +1,5 @@
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
+import { defined } from '@stet/template/defined'
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
 import type { LeaseStore, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
 import type { PromptInput, RunStatus } from '../../../features/runs/run.ts'
@@ -70,7 +71,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       writeBatch.write(queueClaims, { workspaceId: run.workspaceId, run, isRepeat }, span),
     requestStop: (workspaceId, runUuid) => writeBatch.write(stops, { workspaceId, runUuid }),
     createNext(run, added, claim, span) {
-      const row = { workspaceId: run.workspaceId, run, added, ...(claim && { claim }) }
+      const row = defined({ workspaceId: run.workspaceId, run, added, claim })
       return writeBatch.write(nextRuns, row, span)
     },
     end: (end, span) => writeBatch.write(ends, end, span),

@@ -1,7 +1,7 @@
 /** The driver for Anthropic's Messages API. Only the types of the vendor's package are used (ADR 38). */
 import type Anthropic from '@anthropic-ai/sdk'
+import { defined } from '@stet/template/defined'
 import type { ModelDriver, ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
-import { defined } from '../../../shared/defined.ts'
 import { asNumber, asObject, type Json } from '../json.ts'
 import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
 import { keys, requestHeaders, type SettingRules, settingsBody, tokenLimit } from '../request/settings.ts'

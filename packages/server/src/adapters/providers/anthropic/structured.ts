@@ -1,6 +1,6 @@
 /** Requests a structured answer through a hidden tool, because every model supports tools. */
 import type Anthropic from '@anthropic-ai/sdk'
-import { defined } from '../../../shared/defined.ts'
+import { defined } from '@stet/template/defined'
 import { asObject, type Json } from '../json.ts'
 
 export const answerToolName = 'structured_answer'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { defined } from '../../../shared/defined.ts'
+import { defined } from '@stet/template/defined'
 import { asObject, asText, type Json } from '../json.ts'
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }

@@ -1,6 +1,7 @@
 /** Gathers a step's tools: the caller's, the operator's, and other prompts (agents). Their names must be unique. */
 
 import { isToolName, type PromptConfig, toolNames } from '@stet/template/config'
+import { defined } from '@stet/template/defined'
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { normalizeDocumentPath } from '../../documents/document-path.ts'
@@ -35,7 +36,7 @@ export async function gatherTools(
     const tool = deps.runs.serverTools.get(name)
     if (!tool) return []
     const { description, parameters } = tool
-    const definition = { name: modelName(name), ...(description !== undefined && { description }), parameters }
+    const definition = defined({ name: modelName(name), description, parameters })
     return [{ source: 'serverTool', definition, tool }]
   })
   if (prompt.agents.length > 0 && scope.lineage.length > maxNesting) {

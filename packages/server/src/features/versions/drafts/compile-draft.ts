@@ -1,8 +1,6 @@
 /** Compiles a draft before it is published. Its texts may be those that the same request is about to write. */
 
 import { createHash } from 'node:crypto'
-import type { ReleaseFinding } from '@stet/contract/vocabulary'
-import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { checkText, hashContent, inBatches, loadFromVersion, loadWith } from '../../documents/check-document.ts'
 import type { DocumentText, TextHead } from '../../documents/document.ts'
@@ -28,17 +26,16 @@ export function noDraft(projectId: number): VersionSet {
   return { id: 0, projectId, number: null }
 }
 
-/** The result of a successful compilation. Valid until a text at `paths` or a text with references changes. */
+/** The result of a compilation. Valid until a text at `paths` or a text with references changes. */
 export interface CompiledDraft {
   paths: readonly string[]
   fingerprint: string
   changed: readonly CheckedHead[]
+  /** The documents with errors that the draft changes, or that refer to one that it changes. By path. */
+  broken: readonly CheckedHead[]
 }
 
-/**
- * Compiles the draft's current texts, which may be newer than its slots. The fingerprint covers both.
- * @throws AppError UnprocessableEntityError with each document's errors.
- */
+/** Compiles the draft's current texts, which may be newer than its slots. The fingerprint covers both. */
 export async function compileDraft(
   deps: Needs<'stores' | 'templates'>,
   owner: EvaluationOwner,
@@ -65,11 +62,13 @@ export async function compileDraft(
     hashes.set(path, contentHash)
     for (const [reference, content] of Object.entries(source.documents)) hashes.set(reference, hashContent(content))
   }
-  assertNoErrors(affectedOf(checked, changed))
   return {
     paths: [...changed, ...hashes.keys()],
     fingerprint: fingerprint(hashes, changes),
     changed: checked.filter(({ path }) => changed.has(path)),
+    broken: affectedOf(checked, changed)
+      .filter(({ errors }) => errors.length > 0)
+      .sort((one, other) => comparePaths(one.path, other.path)),
   }
 }
 
@@ -85,7 +84,9 @@ async function* textsOf(
   yield [...written.values()].filter((text) => text !== null)
 }
 
-interface CheckedHead extends Pick<DocumentText, 'path' | 'documentUuid'>, Pick<TemplateScan, 'references' | 'errors'> {
+export interface CheckedHead
+  extends Pick<DocumentText, 'path' | 'documentUuid'>,
+    Pick<TemplateScan, 'references' | 'errors'> {
   /** Why a run would refuse the prompt. */
   refusals: TemplateScan['issues']
 }
@@ -99,29 +100,6 @@ export function fingerprint(hashes: ReadonlyMap<string, string>, changes: readon
   for (const path of [...hashes.keys()].sort(comparePaths)) hash.update(`${hashes.get(path)} ${path}\n`)
   for (const path of changes.map((slot) => slot.path).sort(comparePaths)) hash.update(`* ${path}\n`)
   return hash.digest('hex')
-}
-
-function assertNoErrors(checked: readonly CheckedHead[]): void {
-  const documents = checked
-    .filter(({ errors }) => errors.length > 0)
-    .sort((one, other) => comparePaths(one.path, other.path))
-    .map(({ path, documentUuid, errors }) => ({
-      path,
-      documentUuid,
-      errors: errors.map(({ path: _path, ...issue }) => issue),
-    }))
-  if (documents.length > 0) throw refuse('draft-does-not-compile', { documents })
-}
-
-/** @throws AppError ConflictError for settings that a run would refuse. */
-export function assertConfigured(changed: readonly CheckedHead[]): void {
-  const findings = changed.flatMap(({ path, refusals }) =>
-    refusals.map(({ code, line, column, message }): ReleaseFinding => {
-      return { check: 'configuration', code, level: 'break', path, line, column, message }
-    }),
-  )
-  if (findings.length === 0) return
-  throw refuse('release-refused', { checks: [{ name: 'configuration', state: 'blocked', findings }] })
 }
 
 /** Returns the changed documents and those that refer to one, directly or indirectly. */

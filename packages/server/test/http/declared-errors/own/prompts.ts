@@ -48,6 +48,7 @@ export const promptCauses: Record<string, Scenario> = {
       publish: { block: ['configuration'] },
     }),
   'versions.publish not-a-draft': (world) => to('versions.publish', world, { ids: inLive(world), body: {} }),
+  'versions.checks not-a-draft': (world) => to('versions.checks', world, { ids: inLive(world) }),
   'versions.publish live-changed': async (world) => {
     const [one, two] = [await inDraft(world), await inDraft(world)]
     for (const ids of [one, two]) {

@@ -1,5 +1,5 @@
+import { defined } from '@stet/template/defined'
 import type OpenAI from 'openai'
-import { defined } from '../../../../shared/defined.ts'
 import { addressOf, dataUrl, type Media, type MediaPart, mediaOf, unsupported } from '../../request/parts.ts'
 import type { OpenaiService } from '../service.ts'
 

@@ -1,8 +1,8 @@
 import type { Message, MessagePart } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../../features/providers/provider-error.ts'
-import { defined } from '../../../../shared/defined.ts'
 import { asList, asObject, type Json } from '../../json.ts'
 import { resultText, unsupported } from '../../request/parts.ts'
 import {

@@ -1,9 +1,9 @@
 /** Builds a call to the Responses API. `store` is false by default, so each call has the complete conversation. */
 
 import type { Message, MessagePart } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
-import { defined } from '../../../../shared/defined.ts'
 import { asObject, type Json } from '../../json.ts'
 import { addressOf, dataUrl, type MediaPart, mediaOf, resultText, unsupported } from '../../request/parts.ts'
 import { filesFromUser, withoutDeveloper } from '../../request/roles.ts'
@@ -50,7 +50,7 @@ function reasoningOf(settings: Json): object {
 function textOf(settings: Json, schema: ModelRequest['schema']): object {
   // Always sends `strict`, so that the API's default does not apply.
   const format = schema && { type: 'json_schema', name: schemaName(schema), schema, strict: meetsStrict(schema) }
-  const text = { ...asObject(settings['text']), ...(format && { format }) }
+  const text = { ...asObject(settings['text']), ...defined({ format }) }
   return Object.keys(text).length > 0 ? { text } : {}
 }
 

@@ -1,0 +1,34 @@
+import { Confirm } from '../../ui/dialog.tsx'
+import type { PromptChange } from './version-diff.tsx'
+
+interface RevertProps {
+  path: string
+  status: PromptChange['status']
+  onConfirm: () => Promise<unknown>
+  onClose: () => void
+}
+
+const outcomes = {
+  added: 'The prompt exists only in this draft. Reverting deletes it and its text.',
+  modified: 'The prompt returns to the live text. The draft’s text is discarded.',
+  deleted: 'The prompt is restored with the live text.',
+}
+
+/** Asks before a prompt of a draft goes back to live. */
+export function RevertDialog({ path, status, onConfirm, onClose }: RevertProps) {
+  return (
+    <Confirm
+      title={
+        <>
+          Revert <code>{path}</code>?
+        </>
+      }
+      text={outcomes[status]}
+      action="Revert"
+      danger
+      open
+      onClose={onClose}
+      onConfirm={onConfirm}
+    />
+  )
+}
