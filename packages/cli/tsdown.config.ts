@@ -5,8 +5,11 @@ import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 // One file for the settings, which each command loads whole, for the small commands of a group, and for what pushes and
 // pulls, because each file repeats its imports.
 const groups = [
-  { name: 'workspace', test: /src.sync.(workspace|apply|compare|send|git|merge)|src.commands.(push|pull|publish)/ },
-  { name: 'settings', test: /src.settings.(?!latitude)|template.src.shared/ },
+  {
+    name: 'workspace',
+    test: /src.sync.(workspace|apply|compare|send|git|merge|moves)|src.commands.(push|pull|publish)/,
+  },
+  { name: 'settings', test: /src.settings.(?!latitude|glob)|template.src.shared/ },
   ...['keys', 'versions', 'providers', 'projects', 'conversations'].map((name) => ({
     name,
     test: new RegExp(`src.commands.${name}.[^/]+$`),

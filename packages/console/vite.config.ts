@@ -11,7 +11,7 @@ const fonts = Object.keys(manifest.devDependencies).filter((name) => name.starts
 const licenses = bundledLicenses(fileURLToPath(new URL('.', import.meta.url)), fonts)
 
 /** What opens above the screen, with Base UI. */
-const overlays = /@base-ui|src.(ui.(dialog|finder|opened-menu|toasts)|app.frame.dialogs.(?!sign-in-form))\b/
+const overlays = /@base-ui|src.(ui.(dialog|finder|opened-menu|toasts)|app.frame.dialogs.(?!(sign-in|provider)-form))\b/
 
 /** A file that several parts share would otherwise be a request of its own. */
 const chunks = [

@@ -35,6 +35,7 @@ test('bash completes commands, words of groups and flags, and leaves arguments t
   expect(complete('push', '--dry-run', 'support/reply', '--n')).toEqual([
     '--name',
     '--new',
+    '--no-moves',
     '--no-color',
     '--no-input',
     '--no-retry',
@@ -58,6 +59,7 @@ test('bash completes commands, words of groups and flags, and leaves arguments t
       .split('\n')
   }
   expect(inFolder('run support/r', 2)).toEqual(['support/reply'])
+  expect(inFolder('mv support/t', 2)).toEqual(['support/triage'])
   expect(inFolder('push support/reply su', 3)).toEqual(['support/reply', 'support/triage'])
   expect((await readdir(folder)).sort()).not.toContain('owned')
   expect(complete('run', '--sh')).toEqual(['--show'])

@@ -98,6 +98,7 @@ const rows: Record<string, Row> = {
     argv: () => ['--new', '--name', 'sent'],
     keys: 'changes durationMs errors isDry isNewDraft issues refused required version',
   },
+  mv: { argv: () => ['mine', 'yours'], keys: 'moved' },
   pull: { argv: () => [], keys: 'changes counts refused version' },
   publish: {
     argv: ({ draft }) => [draft, '--check'],

@@ -3,7 +3,7 @@ import { annotate, findingsOf } from '../compile/annotations.ts'
 import { compileTexts, type Problem, problemsOf } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-code.ts'
-import { inStep, type State } from '../sync/compare.ts'
+import { isInStep, shownState } from '../sync/compare.ts'
 import { allowEmptyFlag, type Refusal, refuseEmpty, scanProject } from '../sync/scan.ts'
 import { openWorkspace, type Workspace } from '../sync/workspace.ts'
 import { countOf, shownFile } from '../terminal/output.ts'
@@ -18,7 +18,7 @@ interface CheckData {
   checked: number
   problems: Problem[]
   /** Empty with --local. */
-  differences: { path: string; state: State }[]
+  differences: { path: string; state: ReturnType<typeof shownState> }[]
   types: { file: string; isCurrent: boolean } | null
   refused: Refusal[]
 }
@@ -64,11 +64,11 @@ async function checkAll(ctx: Context, allowsEmpty: boolean): Promise<Found> {
   refuseEmpty(scan, workspace.settings, allowsEmpty)
   const contents = new Map([...remote].map(([path, { content }]) => [path, content]))
   const scans = await compileTexts(new Map([...scan.prompts].map(([path, { text }]) => [path, text])), contents)
-  const differing = compared.filter(({ state }) => !inStep.has(state))
+  const differing = compared.filter((one) => !isInStep(one))
   return {
     checked: scan.prompts.size,
     problems: [...problemsOf(scans, scan.prompts), ...serverProblems(workspace)],
-    differences: differing.map(({ path, state, hasMarkers }) => ({ path, state: hasMarkers ? 'conflict' : state })),
+    differences: differing.map((one) => ({ path: one.path, state: shownState(one) })),
     refused: scan.refused,
   }
 }

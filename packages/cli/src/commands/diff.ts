@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
+import { type Compared, lockPathOf } from '../sync/compare.ts'
 import { promptEnding } from '../sync/prompt-path.ts'
 import { openWorkspace, selectPaths, type Workspace } from '../sync/workspace.ts'
 import { shortUuid } from '../terminal/output.ts'
@@ -49,17 +50,18 @@ export const command = defineCommand({
     const selected = selectPaths(workspace.compared, input.names, workspace)
     const files: FileDiff[] = []
     for (const one of selected) {
-      if (one.localText === one.remoteText || (one.localHash !== undefined && one.state === 'same')) continue
-      if (input.isBase && isUntouchedHere(one.state)) continue
-      if (input.isBase && workspace.entries[one.path]?.hash !== one.remoteHash) {
+      const isSame = one.localText === one.remoteText || (one.localHash !== undefined && one.state === 'same')
+      if (isSame && !one.move) continue
+      if (input.isBase && (one.move?.by === 'server' || (isUntouchedHere(one.state) && !one.move))) continue
+      if (input.isBase && workspace.entries[lockPathOf(one)]?.hash !== one.remoteHash) {
         ctx.warn(`${one.path}: the server no longer has the text of the last pull; compared with its current text`)
       }
       files.push({
         path: one.path,
-        ...namesOf(one.path, one.remoteText !== undefined, one.localText !== undefined, workspace, ctx),
+        ...namesOf(one, workspace, ctx),
         before: one.remoteText ?? '',
-        after: one.localText ?? '',
-        ...(await countLines(one.remoteText, one.localText)),
+        after: (isSame ? one.remoteText : one.localText) ?? '',
+        ...(await countLines(one.remoteText, isSame ? one.remoteText : one.localText)),
       })
     }
     return { files }
@@ -83,15 +85,14 @@ function isUntouchedHere(state: string): boolean {
 }
 
 function namesOf(
-  path: string,
-  isThere: boolean,
-  isHere: boolean,
+  { path, move, remoteText, localText }: Compared,
   { version, promptsDir }: Workspace,
   { io }: Context,
 ): { beforeName: string; afterName: string } {
-  const file = relative(io.cwd, `${promptsDir}/${path}${promptEnding}`)
+  const [there, here] = move?.by === 'file' ? [move.from, path] : [path, move?.from ?? path]
+  const file = relative(io.cwd, `${promptsDir}/${here}${promptEnding}`)
   return {
-    beforeName: isThere ? `server  ${path}  (${shortUuid(version.uuid)})` : '/dev/null',
-    afterName: isHere ? `local   ${file}` : '/dev/null',
+    beforeName: remoteText === undefined ? '/dev/null' : `server  ${there}  (${shortUuid(version.uuid)})`,
+    afterName: localText === undefined ? '/dev/null' : `local   ${file}`,
   }
 }

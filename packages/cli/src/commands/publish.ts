@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Change, ReleaseFinding, Stet, Version } from '@stet/sdk'
+import type { Change, ReleaseFinding, Stet, Version, VersionDiff } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, type Finding, findingsOf } from '../compile/annotations.ts'
@@ -27,7 +27,7 @@ export interface PublishInput {
 export interface PublishReport {
   version: Version
   isPublished: boolean
-  changes: { path: string; status: Change['status']; conflict: boolean }[]
+  changes: { path: string; from?: string; status: Change['status']; conflict: boolean }[]
 }
 
 export const command = defineCommand({
@@ -75,7 +75,7 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
     })
   }
   await checkDraft(client, version, input.isForced || (input.merges && !input.isCheck), ctx)
-  const changes = diff.changes.map(({ path, status, conflict }) => ({ path, status, conflict }))
+  const changes = diff.changes.flatMap(describeChange)
   if (input.isCheck) return { version, isPublished: false, changes }
   const description = await descriptionOf(input, ctx)
   ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)} · ${await describeLive(client)}`)
@@ -87,6 +87,13 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   const report = publishedAs(published, changes)
   if (workspace) await saveLock(workspace, published, true, entriesInStep(workspace))
   return report
+}
+
+/** A move is one change, at the new path. */
+function describeChange(change: VersionDiff['changes'][number]): PublishReport['changes'] {
+  const { path, status, conflict, movedFrom, movedTo } = change
+  if (movedFrom) return [{ path, from: movedFrom.path, status: 'moved', conflict }]
+  return movedTo === undefined || status !== 'deleted' ? [{ path, status, conflict }] : []
 }
 
 /** Throws if the server's response is still a draft. */
@@ -124,7 +131,8 @@ async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | 
 
 /** Returns whether a change in the folder was not pushed. */
 export function isUnpushed(one: Compared): boolean {
-  return isUnsettled(one) || one.mergedLive !== undefined || one.state.startsWith('local-')
+  const { move, mergedLive, state } = one
+  return isUnsettled(one) || move?.by === 'file' || mergedLive !== undefined || state.startsWith('local-')
 }
 
 function refuseDirty({ compared }: Workspace): void {
@@ -236,7 +244,8 @@ async function describeLive(client: Stet): Promise<string> {
 
 function countChanges(changes: PublishReport['changes']): string {
   const count = (status: string): number => changes.filter((change) => change.status === status).length
-  return `${count('added')} added, ${count('modified')} changed, ${count('deleted')} deleted`
+  const moved = count('moved') > 0 ? `, ${count('moved')} moved` : ''
+  return `${count('added')} added, ${count('modified')} changed, ${count('deleted')} deleted${moved}`
 }
 
 function capitalize(text: string): string {

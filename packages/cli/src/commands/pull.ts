@@ -8,7 +8,7 @@ import { CliError, exitCodes } from '../exit-code.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
 import { applyPull, type PullStep } from '../sync/apply.ts'
-import { type Preference, planPull } from '../sync/compare.ts'
+import { lockPathOf, type Preference, planPull } from '../sync/compare.ts'
 import { KnownTexts } from '../sync/merge/known-texts.ts'
 import {
   abortMerges,
@@ -36,7 +36,8 @@ export interface PullInput {
 
 export interface PullReport {
   version: { uuid: string; status: string; name: string }
-  changes: { path: string; action: string; isNew?: boolean; reason?: string }[]
+  /** `from` is the earlier path of a prompt that moved on the server. */
+  changes: { path: string; action: string; from?: string; isNew?: boolean; reason?: string }[]
   counts: { updated: number; merged: number; unchanged: number; kept: number; conflicts: number; deleted: number }
   refused: Refusal[]
 }
@@ -85,7 +86,8 @@ export async function pull(ctx: Context, input: PullInput): Promise<PullReport> 
   if (input.aborts) return abort(workspace, input, merger, ctx)
   const ofDraft = await listDraftChanges(workspace)
   const conflicts = findLiveConflicts(ofDraft, workspace)
-  const paths = new Set([...workspace.compared, ...conflicts].map(({ path }) => path))
+  const listed = [...workspace.compared, ...conflicts].map(({ path }) => path)
+  const paths = new Set([...listed, ...workspace.compared.map(lockPathOf)])
   const isSelected = selectorOf(input.names, paths, workspace)
   const { steps, refused } = await planSteps(workspace, isSelected, input, merger, ctx)
   let entries: Record<string, LockEntry> = { ...workspace.entries }
@@ -135,7 +137,9 @@ function textsOf(steps: readonly PullStep[]): string[] {
 function changeOf({ one, action, reason }: PullStep): PullReport['changes'][number] {
   const why = reason ?? (action === 'unresolved' ? reasonOf(one) : undefined)
   const isNew = one.localText === undefined
-  return { path: one.path, action, ...(action === 'write' && { isNew }), ...defined({ reason: why }) }
+  const { path, move } = one
+  const from = move?.by === 'server' ? move.from : undefined
+  return { path, action, ...(action === 'write' && { isNew }), ...defined({ from, reason: why }) }
 }
 
 function reasonOf({ path, hasMarkers }: PullStep['one']): string {
@@ -189,15 +193,23 @@ async function abort(
   }
 }
 
+/** The actions that change a file as planned. */
+const remarks: Readonly<Record<string, string>> = {
+  write: '',
+  delete: '',
+  merge: 'merged',
+  restore: 'keeps the text before the merge',
+  'merge-ours': "keeps the draft's text",
+  'merge-theirs': "takes live's text",
+  'merge-abort': 'restored to the text before the merge',
+}
+
 export function sayPull({ changes, counts, version }: PullReport, { style, say, warn, program }: Context): void {
-  for (const { path, action, isNew, reason } of changes) {
-    if (action === 'write') say(`${style.down} ${isNew ? 'A' : 'M'} ${path}`)
-    if (action === 'delete') say(`${style.down} D ${path}`)
-    if (action === 'merge') say(`${style.down} M ${path}  merged`)
-    if (action === 'restore') say(`${style.down} M ${path}  keeps the text before the merge`)
-    if (action === 'merge-ours') say(`${style.down} M ${path}  keeps the draft's text`)
-    if (action === 'merge-theirs') say(`${style.down} M ${path}  takes live's text`)
-    if (action === 'merge-abort') say(`${style.down} M ${path}  restored to the text before the merge`)
+  for (const { path, from, action, isNew, reason } of changes) {
+    const letter = isNew ? 'A' : action === 'delete' ? 'D' : 'M'
+    const name = from === undefined ? `${letter} ${path}` : `R ${from} → ${path}`
+    const remark = remarks[action]
+    if (remark !== undefined || from !== undefined) say(`${style.down} ${name}${remark ? `  ${remark}` : ''}`)
     if (action === 'merge-conflict') {
       warn(`C ${path}: ${reason ?? 'both sides changed the same lines; edit the file between the markers'}`)
     }
@@ -229,19 +241,23 @@ async function planSteps(
   merger: Merger,
   ctx: Context,
 ): Promise<{ steps: PullStep[]; refused: Refusal[] }> {
-  const selected = workspace.compared.filter(({ path }) => isSelected(path))
+  const selected = workspace.compared.filter((one) => isSelected(one.path) || isSelected(lockPathOf(one)))
   const { entries, scan, version, followsLive } = workspace
   const published = followsLive ? 'live' : `v${version.version}`
   const sides = { mine: 'file', theirs: version.status === 'draft' ? 'draft' : published }
-  const clashes = findCaseClashes(new Set([...workspace.remote.keys(), ...workspace.scan.prompts.keys()]))
+  const leaving = new Set(selected.flatMap(({ move }) => (move?.by === 'server' ? [move.from] : [])))
+  const local = [...scan.prompts.keys()].filter((path) => !leaving.has(path))
+  const clashes = findCaseClashes(new Set([...workspace.remote.keys(), ...local]))
   const refused: Refusal[] = []
   const steps: PullStep[] = []
   for (const one of selected) {
     if (clashes.has(one.path)) refused.push({ path: one.path, reason: 'differs from another path only in case' })
     else {
-      const step: PullStep = { one, action: planPull(one, preference, names.length > 0) }
-      const local = scan.prompts.get(one.path)?.hashes
-      steps.push(await withText(step, entries[one.path], local, sides, merger))
+      const planned = planPull(one, preference, names.length > 0)
+      const isMove = one.move?.by === 'server' && ['none', 'lock-only', 'keep'].includes(planned)
+      const step: PullStep = { one, action: isMove ? 'move' : planned }
+      const file = one.move?.by === 'server' ? one.move.from : one.path
+      steps.push(await withText(step, entries[lockPathOf(one)], scan.prompts.get(file)?.hashes, sides, merger))
     }
   }
   const deletions = steps.filter(({ action }) => action === 'delete')
@@ -262,7 +278,7 @@ async function mayDelete(deletions: readonly PullStep[], ctx: Context): Promise<
 function countSteps(steps: readonly { action: string }[]): PullReport['counts'] {
   const count = (...actions: string[]): number => steps.filter(({ action }) => actions.includes(action)).length
   return {
-    updated: count('write', 'merge-abort'),
+    updated: count('write', 'merge-abort', 'move'),
     merged: count(...mergedActions),
     unchanged: count('none', 'lock-only'),
     kept: count('keep', 'keep-deleted', 'settle', 'restore'),

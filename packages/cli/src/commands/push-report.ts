@@ -12,7 +12,15 @@ export interface PushReport {
   version: { uuid: string; status: string; name: string }
   isNewDraft: boolean
   isDry: boolean
-  changes: { path: string; status: Change['status']; hash: string | null; lines: string; merged?: true }[]
+  changes: {
+    path: string
+    /** The earlier path of a moved prompt. */
+    from?: string
+    status: Change['status']
+    hash: string | null
+    lines: string
+    merged?: true
+  }[]
   errors: { path: string; errors: CompileIssue[] }[]
   issues: { path: string; issues: PromptIssue[] }[]
   /** What the run of the first pushed prompt needs. */
@@ -31,13 +39,13 @@ export function describeChanges(
   selected: readonly Compared[],
   merged: NonNullable<PushResult['merged']> = [],
 ): Promise<PushReport['changes']> {
-  const described = changes.map(async ({ path, status, content: sent }) => {
+  const described = changes.map(async ({ path, from, status, content: sent }) => {
     const there = merged.find((one) => one.path === path)
-    const content = there?.content ?? sent
     const one = selected.find((candidate) => candidate.path === path)
+    const content = there?.content ?? sent ?? (from && one?.remoteText)
     const lines = formatCount(await countLines(one?.remoteText, content))
     const hash = content === undefined ? null : hashText(content)
-    return { path, status, hash, lines, ...(there && { merged: true as const }) }
+    return { path, ...(from !== undefined && { from }), status, hash, lines, ...(there && { merged: true as const }) }
   })
   return Promise.all(described)
 }
@@ -59,8 +67,9 @@ export function sayPushed(report: PushReport, ctx: Context, publishes = false): 
 
 export function sayChanges(changes: PushReport['changes'], { style, say }: Context): void {
   const letters = { added: 'A', modified: 'M', deleted: 'D', moved: 'R', unchanged: ' ' }
-  for (const { path, status, lines, merged } of changes) {
-    say(`${style.up} ${letters[status]} ${path}  ${lines}${merged ? '  merged' : ''}`)
+  for (const { path, from, status, lines, merged } of changes) {
+    const name = from === undefined ? path : `${from} → ${path}`
+    say(`${style.up} ${letters[status]} ${name}  ${lines}${merged ? '  merged' : ''}`)
   }
 }
 

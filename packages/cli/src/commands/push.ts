@@ -37,6 +37,7 @@ interface PushInput {
   isForced: boolean
   isDry: boolean
   publishes: boolean
+  guessesMoves: boolean
 }
 
 export const command = defineCommand({
@@ -62,6 +63,7 @@ export const command = defineCommand({
       value: '<name>',
       summary: 'open the draft of this name, or replace all its changes',
     },
+    { long: '--no-moves', summary: 'treat moved files as deleted and new ones' },
     { long: '--delete', summary: 'also delete prompts without a file' },
     { long: '--force', summary: 'overwrite conflicts in the draft, with --publish in live' },
     { long: '--dry-run', summary: 'only show what would happen' },
@@ -88,6 +90,7 @@ export const command = defineCommand({
       isForced: hasFlag(raw, 'force'),
       isDry: hasFlag(raw, 'dryRun'),
       publishes: hasFlag(raw, 'publish'),
+      guessesMoves: raw.flags.moves !== false,
     }
   },
   run: push,
@@ -154,12 +157,12 @@ function needsDraft({ version }: Workspace, { opensNew }: PushInput): boolean {
 
 // Compares the folder with live if the push needs a new draft, because a new draft starts from live.
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
-  const workspace = await openWorkspace(ctx, input.draft)
+  const workspace = await openWorkspace(ctx, input.draft, input.guessesMoves)
   const { version } = workspace
   if (version.isLive || !needsDraft(workspace, input)) return workspace
   const versions = await workspace.client.versions.list({ status: 'merged' })
   if (!versions.some(({ isLive }) => isLive)) return compareWith({}, { ...workspace, remote: new Map() })
-  const overLive = await openWorkspace(ctx, 'live')
+  const overLive = await openWorkspace(ctx, 'live', input.guessesMoves)
   if (version.status !== 'draft') return overLive
   return rebaseOnLive(compareWith(entriesOverLive(overLive.entries), overLive), version)
 }
@@ -207,11 +210,11 @@ async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: C
 // Finds new prompts that differ from another prompt only in case. Some systems store both as one file, so a pull would
 // write neither.
 function clashesOf(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace): Refusal[] {
-  const deleted = new Set(deletions.map(({ path }) => path))
+  const deleted = new Set([...deletions.map(({ path }) => path), ...changes.map(({ from }) => from)])
   const left = [...remote.keys()].filter((path) => !deleted.has(path))
   const clashes = findCaseClashes(new Set([...left, ...changes.map(({ path }) => path)]))
   return changes
-    .filter(({ path, status }) => status === 'added' && clashes.has(path))
+    .filter(({ path, status }) => (status === 'added' || status === 'moved') && clashes.has(path))
     .map(({ path }) => ({ path, reason: 'differs from a prompt on the server only in case' }))
 }
 
@@ -290,7 +293,7 @@ async function publishAtOnce(
   const version = await sending.catch(async (error: unknown) => {
     throw await refusalOf(error, ctx)
   })
-  const published = changes.map(({ path, status }) => ({ path, status, conflict: false }))
+  const published = changes.map(({ path, from, status }) => ({ path, ...(from && { from }), status, conflict: false }))
   return { version, isNew: false, published: publishedAs(version, published) }
 }
 
@@ -336,7 +339,9 @@ async function finish(
   const renamed = needsDraft(workspace, input) ? version : await rename(client, version, input.name, ctx)
   if (renamed !== version) await saveLock(workspace, renamed, isLive, next)
   const sent = new Set(changes.map(({ path }) => path))
-  const pushed = prompts.filter((prompt) => sent.has(prompt.path))
+  // Prompts that refer to a path that moved no longer compile.
+  const isBroken = ({ path, errors }: UnresolvedPrompt) => errors.length > 0 && remote.get(path)?.errors.length === 0
+  const pushed = prompts.filter((prompt) => sent.has(prompt.path) || isBroken(prompt))
   const first = firstToRun(changes)
   return {
     version: renamed,

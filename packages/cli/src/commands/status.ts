@@ -2,17 +2,19 @@ import type { Project } from '@stet/sdk'
 import { defineCommand, hasFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { baseOf, type Compared, compare, conflictStates, inStep, type State } from '../sync/compare.ts'
+import { type Compared, conflictStates, isInStep, shownState } from '../sync/compare.ts'
 import { findLiveConflicts, listDraftChanges } from '../sync/merge/live-merge.ts'
-import { allowEmptyFlag, isLeftOut, refuseEmpty, scanProject } from '../sync/scan.ts'
+import { allowEmptyFlag, refuseEmpty, scanProject } from '../sync/scan.ts'
 import { describeVersion } from '../sync/version-ref.ts'
-import { openWorkspace } from '../sync/workspace.ts'
+import { compareAll, openWorkspace } from '../sync/workspace.ts'
 import { formatAge } from '../terminal/output.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
 
 interface StatusEntry {
   path: string
-  state: State | 'live-conflict'
+  /** The earlier path of a moved prompt. */
+  from?: string
+  state: ReturnType<typeof shownState> | 'live-conflict'
   lines?: { added: number; removed: number }
   remoteUpdatedAt?: string
 }
@@ -37,6 +39,8 @@ const letters: Partial<Record<StatusEntry['state'], string>> = {
   'remote-edit': 'M',
   'remote-new': 'A',
   'remote-delete': 'D',
+  'local-move': 'R',
+  'remote-move': 'R',
 }
 
 export const command = defineCommand({
@@ -45,15 +49,16 @@ export const command = defineCommand({
   flags: [
     { long: '--check', summary: 'exit with 3 when anything differs' },
     { long: '--offline', summary: 'compare with the last pull only; makes no request' },
+    { long: '--no-moves', summary: 'treat moved files as deleted and new ones' },
     allowEmptyFlag,
   ],
   parse: (raw) => ({
     isCheck: hasFlag(raw, 'check'),
     isOffline: hasFlag(raw, 'offline'),
     allowsEmpty: hasFlag(raw, 'allowEmpty'),
+    guessesMoves: raw.flags.moves !== false,
   }),
-  run: ({ isOffline, allowsEmpty }, ctx) =>
-    isOffline ? statusOffline(ctx, allowsEmpty) : statusOnline(ctx, allowsEmpty),
+  run: ({ isOffline, ...input }, ctx) => (isOffline ? statusOffline(ctx, input) : statusOnline(ctx, input)),
   print: printStatus,
   exitCode({ entries, refused }, { isCheck }) {
     if (isCheck && entries.length > 0) return exitCodes.differences
@@ -61,8 +66,13 @@ export const command = defineCommand({
   },
 })
 
-async function statusOnline(ctx: Context, allowsEmpty: boolean): Promise<StatusData> {
-  const workspace = await openWorkspace(ctx)
+interface StatusInput {
+  allowsEmpty: boolean
+  guessesMoves: boolean
+}
+
+async function statusOnline(ctx: Context, { allowsEmpty, guessesMoves }: StatusInput): Promise<StatusData> {
+  const workspace = await openWorkspace(ctx, undefined, guessesMoves)
   const { compared, version, scan, settings } = workspace
   refuseEmpty(scan, settings, allowsEmpty)
   const live = findLiveConflicts(await listDraftChanges(workspace), workspace)
@@ -80,32 +90,35 @@ async function statusOnline(ctx: Context, allowsEmpty: boolean): Promise<StatusD
   }
 }
 
-function isDifferent({ state, mergedLive }: Compared): boolean {
-  return mergedLive !== undefined || !inStep.has(state)
+function isDifferent(one: Compared): boolean {
+  return one.mergedLive !== undefined || !isInStep(one)
 }
 
 async function toEntry(one: Compared): Promise<StatusEntry> {
-  const entry: StatusEntry = { path: one.path, state: one.hasMarkers ? 'conflict' : one.state }
-  const isLocal = entry.state === 'local-edit' || entry.state === 'local-new'
-  if (isLocal) entry.lines = await countLines(one.remoteText, one.localText)
+  const entry: StatusEntry = { path: one.path, ...(one.move && { from: one.move.from }), state: shownState(one) }
+  const isLocal = one.state === 'local-edit' || one.state === 'local-new'
+  if (isLocal && entry.state !== 'conflict') entry.lines = await countLines(one.remoteText, one.localText)
   else if (one.remoteUpdatedAt !== undefined) entry.remoteUpdatedAt = one.remoteUpdatedAt
   return entry
 }
 
-async function statusOffline(ctx: Context, allowsEmpty: boolean): Promise<StatusData> {
+async function statusOffline(ctx: Context, { allowsEmpty, guessesMoves }: StatusInput): Promise<StatusData> {
   const settings = await ctx.settings()
   const { lock } = settings
   if (!lock) throw new CliError('usage', 'Nothing was pulled yet', { hint: 'run stet init' })
   const scan = await scanProject(settings, ctx.warn)
   refuseEmpty(scan, settings, allowsEmpty)
-  const entries: StatusEntry[] = []
-  for (const path of [...new Set([...Object.keys(lock.prompts), ...scan.prompts.keys()])].sort()) {
-    if (isLeftOut(path, scan.refused)) continue
-    const entry = lock.prompts[path]
-    const local = scan.prompts.get(path)?.hashes
-    const state = compare({ base: baseOf(entry, local), local, remote: entry?.hash })
-    if (state && state !== 'same') entries.push({ path, state })
-  }
+  // Texts are absent, so that only moves of unedited files are found, and those by `stet mv`.
+  const pulled = Object.entries(lock.prompts).flatMap(([path, { hash, documentUuid = '' }]) =>
+    hash === undefined ? [] : [[path, { content: '', contentHash: hash, documentUuid }] as const],
+  )
+  const { compared } = compareAll(lock.prompts, scan, new Map(pulled), guessesMoves)
+  const entries = compared
+    .filter((one) => !isInStep(one))
+    .map((one): StatusEntry => {
+      const { path, move } = one
+      return { path, ...(move && { from: move.from }), state: shownState({ ...one, hasMarkers: false }) }
+    })
   const { uuid, status, name } = lock.version
   return {
     project: { id: lock.projectId },
@@ -118,7 +131,7 @@ async function statusOffline(ctx: Context, allowsEmpty: boolean): Promise<Status
 function printStatus({ project, version, entries }: StatusData, { io, style, dataStyle, say }: Context): void {
   say(`Project ${project.id} · ${version.description}`)
   const isLive = ({ state }: StatusEntry): boolean => state === 'live-conflict'
-  const isConflict = ({ state }: StatusEntry): boolean => state !== 'live-conflict' && conflictStates.has(state)
+  const isConflict = ({ state }: StatusEntry): boolean => conflictStates.has(state)
   const isRemote = ({ state }: StatusEntry): boolean => state.startsWith('remote-')
   const groups: [string, StatusEntry[], (text: string) => string][] = [
     ['Changes to push', entries.filter((one) => !isConflict(one) && !isRemote(one) && !isLive(one)), dataStyle.green],
@@ -129,7 +142,10 @@ function printStatus({ project, version, entries }: StatusData, { io, style, dat
   for (const [head, members, paint] of groups) {
     if (members.length === 0) continue
     say(head)
-    for (const one of members) io.out(`  ${paint(`${letters[one.state] ?? 'C'} ${one.path}`)}${remark(one)}\n`)
+    for (const one of members) {
+      const name = one.from === undefined ? one.path : `${one.from} → ${one.path}`
+      io.out(`  ${paint(`${letters[one.state] ?? 'C'} ${name}`)}${remark(one)}\n`)
+    }
   }
   if (entries.length === 0) say(`${style.ok} Everything is in sync`)
   else

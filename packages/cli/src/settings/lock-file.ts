@@ -14,6 +14,10 @@ export interface LockEntry {
   base?: string
   /** Draft only: the hash of the live text that the draft's change builds on. Empty if live had no such prompt. */
   live?: string
+  /** Draft only: the path in live of a prompt that the draft moves here. `live` is the text there. */
+  movedFrom?: string
+  /** Where `stet mv` has moved the file. Kept until the move is pushed. */
+  movedTo?: string
   /** Draft only: the hash of the live text that `pull` merged into the file. The next push sends this hash. */
   merged?: string
 }
@@ -87,7 +91,7 @@ function isVersion(value: unknown): value is Lock['version'] {
 function parseEntry(value: unknown): LockEntry {
   const entry: LockEntry = {}
   if (!isJsonObject(value)) return entry
-  for (const key of ['hash', 'documentUuid', 'mine', 'base', 'live', 'merged'] as const) {
+  for (const key of ['hash', 'documentUuid', 'mine', 'base', 'live', 'merged', 'movedFrom', 'movedTo'] as const) {
     const text = value[key]
     if (typeof text === 'string') entry[key] = text
   }

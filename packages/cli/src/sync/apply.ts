@@ -1,16 +1,18 @@
+import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defined } from '@stet/template/defined'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { isWithin, problemOfName, writeFileAtomically } from '../settings/write-file.ts'
-import type { Compared, PullAction } from './compare.ts'
+import { type Compared, lockPathOf, type PullAction } from './compare.ts'
 import { hashBytes } from './hash.ts'
+import { moveFiles } from './moves/move-files.ts'
 import { problemOfPath, promptEnding } from './prompt-path.ts'
 import type { Refusal } from './scan.ts'
 
 export interface PullStep {
   one: Compared
-  action: PullAction | 'merge-conflict'
+  action: PullAction | 'merge-conflict' | 'move'
   /** The file's new text, if it is not the server's. */
   text?: string
   /** The base of a merge. Undefined if the sides have none. */
@@ -61,21 +63,51 @@ export async function applyPull(
   before: Readonly<Record<string, LockEntry>>,
 ): Promise<{ entries: Record<string, LockEntry>; refused: Refusal[] }> {
   const entries: Record<string, LockEntry> = { ...before }
-  const refused: Refusal[] = []
-  for (const step of steps) {
+  const refused = await followMoves(promptsDir, steps)
+  const open = steps.filter(({ one }) => !refused.some(({ path }) => path === one.path))
+  for (const { one } of open) if (one.move?.by === 'server') delete entries[one.move.from]
+  for (const step of open) {
     const { one } = step
+    const { path, move } = one
+    const former = before[lockPathOf(one)]
     const problem =
       (touchesFile(step.action) ? await problemOfWrite(promptsDir, one) : undefined) ??
       (await changeFile(promptsDir, step))
-    if (problem) {
-      refused.push({ path: one.path, reason: problem })
-      continue
-    }
-    const entry = entryAfter(step, before[one.path]) ?? (one.mergedLive === undefined ? undefined : {})
-    if (entry) entries[one.path] = withDraftNotes(entry, step, before[one.path])
-    else delete entries[one.path]
+    if (problem) refused.push({ path, reason: problem })
+    // The file is at the new path already.
+    if (problem && move?.by === 'server' && former) entries[path] = former
+    if (problem) continue
+    const entry = entryAfter(step, former) ?? (one.mergedLive === undefined ? undefined : {})
+    const place = move?.by === 'file' ? move.from : path
+    if (entry) entries[place] = withDraftNotes(entry, step, former)
+    else delete entries[place]
   }
   return { entries, refused }
+}
+
+/** Moves the files of prompts that moved on the server. @returns the moves that are impossible */
+async function followMoves(promptsDir: string, steps: readonly PullStep[]): Promise<Refusal[]> {
+  const refused: Refusal[] = []
+  const fileAt = (path: string): string => fileOf(promptsDir, { path, localFile: undefined })
+  let moving = steps.map(({ one }) => one).filter(({ move }) => move?.by === 'server')
+  for (const { path, localFile, localHash } of moving) {
+    const problem =
+      (await problemOfWrite(promptsDir, { path, localFile, localHash })) ??
+      (await problemOfFile(promptsDir, { path, localFile: undefined }))
+    if (problem) refused.push({ path, reason: problem })
+  }
+  for (;;) {
+    const left = moving.filter(({ path }) => !refused.some((one) => one.path === path))
+    const leaving = new Set(left.map((one) => lockPathOf(one).toLowerCase()))
+    const blocked = left.filter(({ path }) => !leaving.has(path.toLowerCase()) && existsSync(fileAt(path)))
+    moving = left
+    if (blocked.length === 0) break
+    refused.push(...blocked.map(({ path }) => ({ path, reason: 'has a file of another prompt' })))
+  }
+  const files = moving.flatMap(({ path, localFile }) => (localFile ? [{ from: localFile, to: fileAt(path) }] : []))
+  await moveFiles(promptsDir, files)
+  for (const one of moving) one.localFile = fileAt(one.path)
+  return refused
 }
 
 function touchesFile(action: PullStep['action']): boolean {
@@ -140,6 +172,8 @@ function entryAfter({ one, action, text, baseHash }: PullStep, before: LockEntry
         : server
     case 'none':
       return server ?? before
+    case 'move':
+      return one.state === 'local-edit' ? before : server
     case 'keep':
     case 'unresolved':
     case 'keep-deleted':
@@ -151,8 +185,17 @@ function withDraftNotes(entry: LockEntry, { one, action }: PullStep, before: Loc
   const { hash: _, documentUuid: __, ...notes } = before ?? {}
   // A merge with live ends if its result is no longer in the file. Until then, its notes stay together.
   const isMerged = one.mergedLive !== undefined && (action !== 'write' || notes.mine === undefined)
-  if (isMerged) return { ...notes, ...entry }
-  return { ...defined({ live: notes.live }), ...entry }
+  const { live, movedFrom, movedTo } = notes
+  const isMoved = one.move?.by === 'file' && (movedTo !== undefined || touchesFile(action))
+  const kept = {
+    ...(isMerged ? notes : defined({ live })),
+    ...defined({ movedFrom }),
+    ...entry,
+    // A merge may change the text so much that the move would not be found again.
+    ...(isMoved && { movedTo: one.path }),
+  }
+  if (one.move?.by === 'server') delete kept.movedFrom
+  return kept
 }
 
 // Of several merges without a push, notes what the file was before the first: a commit may have that text.

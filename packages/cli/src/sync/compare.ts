@@ -27,7 +27,7 @@ export type State =
   | 'delete-against-edit'
   | 'both-deleted'
 
-export const conflictStates: ReadonlySet<State> = new Set<State>([
+export const conflictStates: ReadonlySet<string> = new Set<State>([
   'conflict',
   'both-new',
   'edit-against-delete',
@@ -35,7 +35,7 @@ export const conflictStates: ReadonlySet<State> = new Set<State>([
 ])
 
 /** In these states, the file and the server agree. */
-export const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
+const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
 
 /**
  * Returns the hash of the text that a file continues. A file that has its text from before the last merge again lacks
@@ -75,8 +75,17 @@ function compareNew(local: ReadonlySet<string> | undefined, remote: string | und
   return local.has(remote) ? 'same-new' : 'both-new'
 }
 
+/** A prompt whose path changed since the last pull or push: as a file, or on the server. */
+export interface Move {
+  /** The path in the lock. */
+  from: string
+  by: 'file' | 'server'
+}
+
 export interface Compared {
+  /** The new one, if the prompt moved. */
   path: string
+  move?: Move | undefined
   state: State
   /** The hash of the text that the file continues. */
   baseHash: string | undefined
@@ -87,6 +96,8 @@ export interface Compared {
   remoteText: string | undefined
   remoteHash: string | undefined
   documentUuid: string | undefined
+  /** The prompt's path in live, if the draft moves it. */
+  livePath: string | undefined
   remoteUpdatedAt: string | undefined
   /** True if the file contains conflict markers that the server's text lacks. */
   hasMarkers: boolean
@@ -115,12 +126,39 @@ export function planPush(compared: readonly Compared[], manner: PushManner): Pus
   const plan: PushPlan = { changes: [], deletions: [], conflicts: [], remoteOnly: [] }
   for (const one of compared) {
     const isConflict = isUnsettled(one)
-    if (manner === 'merge' && one.state === 'conflict' && !one.hasMarkers) sendTo(plan, one, one.baseHash)
+    const isOnServer = one.move?.by === 'server'
+    if (isOnServer && (isConflict || one.state === 'local-edit')) plan.conflicts.push(one)
+    else if (isOnServer) plan.remoteOnly.push(one)
+    else if (manner === 'merge' && one.state === 'conflict' && !one.hasMarkers) sendTo(plan, one, one.baseHash)
     else if (isConflict && manner !== 'force') plan.conflicts.push(one)
-    else if (isSent(one.state, isConflict) || isMergeToSend(one)) sendTo(plan, one)
+    else if (one.move || isSent(one.state, isConflict) || isMergeToSend(one)) sendTo(plan, one)
     else if (['remote-edit', 'remote-new', 'remote-delete'].includes(one.state)) plan.remoteOnly.push(one)
   }
-  return plan
+  // The new prompt at a path that another one leaves.
+  const left = new Map(compared.flatMap(({ move, remoteHash }) => (move ? [[move.from, remoteHash]] : [])))
+  return {
+    ...plan,
+    changes: plan.changes.map((change) =>
+      change.baseHash ? change : { ...change, baseHash: left.get(change.path) ?? '' },
+    ),
+  }
+}
+
+/** Returns whether the file and the server agree, also on the path. */
+export function isInStep({ state, move }: Compared): boolean {
+  return inStep.has(state) && !move
+}
+
+/** The path at which the lock has the prompt. */
+export function lockPathOf({ path, move }: Pick<Compared, 'path' | 'move'>): string {
+  return move?.from ?? path
+}
+
+/** Describes the state to users. */
+export function shownState({ state, move, hasMarkers }: Compared): State | 'local-move' | 'remote-move' {
+  if (hasMarkers) return 'conflict'
+  if (!move || conflictStates.has(state)) return state
+  return move.by === 'file' ? 'local-move' : 'remote-move'
 }
 
 /** Returns whether the prompt has a conflict that the user must resolve. */
@@ -144,8 +182,13 @@ function sendTo(plan: PushPlan, one: Compared, baseHash = one.remoteHash ?? ''):
       plan.deletions.push({ path: one.path, status: 'deleted', ...base })
     return
   }
-  const status = one.remoteHash === undefined ? 'added' : 'modified'
-  plan.changes.push({ path: one.path, status, content: one.localText, ...base })
+  const { path, move, state } = one
+  // Live's text was merged into a moved prompt: the move is sent again.
+  const from = move?.from ?? (one.mergedLive === undefined ? undefined : one.livePath)
+  const status = from !== undefined ? 'moved' : one.remoteHash === undefined ? 'added' : 'modified'
+  const isSameText = move && !one.hasMarkers && ['same', 'same-edit', 'remote-edit'].includes(state)
+  const content = isSameText ? {} : { content: one.localText }
+  plan.changes.push({ path, ...(from !== undefined && { from }), status, ...content, ...base })
 }
 
 export type Preference = 'ours' | 'theirs' | undefined

@@ -1,10 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CliError } from '../exit-code.ts'
+import { matcherOf } from '../settings/glob.ts'
 import { isMissing } from '../settings/json-file.ts'
 import type { Settings } from '../settings/resolve.ts'
 import { isGitFolder, isWithin } from '../settings/write-file.ts'
-import { matcherOf } from './glob.ts'
 import { type HashedText, hashBytes } from './hash.ts'
 import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf } from './prompt-path.ts'
 

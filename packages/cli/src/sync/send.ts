@@ -6,7 +6,7 @@ import { requireReleases } from '../settings/client.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { entryOf } from './apply.ts'
-import { type Compared, inStep } from './compare.ts'
+import { type Compared, isInStep } from './compare.ts'
 import { hashText } from './hash.ts'
 import { KnownTexts } from './merge/known-texts.ts'
 import type { Workspace } from './workspace.ts'
@@ -69,8 +69,9 @@ export async function pushToDraft(
   for (const change of changes) {
     const { path, baseHash = '' } = change
     // A draft keeps no earlier texts, so the server may lack the base of a change that it has to merge.
-    const isStale = baseHash !== (remote.get(path)?.contentHash ?? '')
-    const base = isStale ? await texts.findHere(path, baseHash) : undefined
+    const place = change.from ?? path
+    const isStale = baseHash !== (remote.get(place)?.contentHash ?? '')
+    const base = isStale ? await texts.findHere(place, baseHash) : undefined
     sent.push(base !== undefined && hashText(base) === baseHash ? { ...change, base } : change)
   }
   return (await sendChanges(client, sent, () => client.versions.push(version.uuid, sent, { merge }))).merged
@@ -95,38 +96,44 @@ export function entriesAfterPush(
   before: Readonly<Record<string, LockEntry>>,
   compared: readonly Compared[],
   sent: readonly Change[],
-  after: ReadonlyMap<string, { documentUuid: string }>,
+  after: ReadonlyMap<string, { documentUuid: string; movedFrom?: string }>,
   baseInLive: (path: string) => string | undefined,
   merged: ReadonlyMap<string, string>,
 ): Record<string, LockEntry> {
   const entries: Record<string, LockEntry> = { ...before }
-  const alike = compared.filter(({ state, mergedLive }) => inStep.has(state) && mergedLive === undefined)
+  const alike = compared.filter((one) => isInStep(one) && one.mergedLive === undefined)
   for (const { path, remoteHash, documentUuid } of alike) {
     // Not the text in `after`, which may be a colleague's that this folder has not seen.
     const there = remoteHash === undefined ? undefined : { contentHash: remoteHash, documentUuid }
-    setEntry(entries, path, there, before[path]?.live)
+    setEntry(entries, path, there, before[path])
   }
-  for (const { path, content, liveHash } of sent) {
+  for (const { from } of sent) if (from !== undefined) delete entries[from]
+  for (const { path, from, content, liveHash } of sent) {
     // The base is the text that the file has or continues, so that a colleague's concurrent change appears as a server
     // change.
-    const hash = content === undefined ? undefined : (merged.get(path) ?? hashText(content))
-    setEntry(
-      entries,
-      path,
-      hash === undefined ? undefined : { contentHash: hash, documentUuid: after.get(path)?.documentUuid },
-      liveHash ?? baseInLive(path),
-    )
+    const hash = content === undefined ? from && hashOfMoved(path, compared) : (merged.get(path) ?? hashText(content))
+    const { documentUuid, movedFrom } = after.get(path) ?? {}
+    setEntry(entries, path, hash === undefined ? undefined : { contentHash: hash, documentUuid }, {
+      live: liveHash ?? baseInLive(from ?? path),
+      movedFrom,
+    })
   }
   return entries
+}
+
+// The file may not have a colleague's text yet that moves too.
+function hashOfMoved(path: string, compared: readonly Compared[]): string | undefined {
+  const one = compared.find((candidate) => candidate.path === path)
+  return one?.state === 'remote-edit' ? one.baseHash : one?.remoteHash
 }
 
 function setEntry(
   entries: Record<string, LockEntry>,
   path: string,
   there: { contentHash: string; documentUuid: string | undefined } | undefined,
-  live: string | undefined,
+  { live, movedFrom }: { live?: string | undefined; movedFrom?: string | undefined } = {},
 ): void {
-  if (there) entries[path] = { ...entryOf(there.contentHash, there.documentUuid), ...defined({ live }) }
+  if (there) entries[path] = { ...entryOf(there.contentHash, there.documentUuid), ...defined({ live, movedFrom }) }
   else delete entries[path]
 }
 

@@ -5,12 +5,22 @@ import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
 import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
-import { baseOf, type Compared, compare, conflictStates, inStep, mergedLiveOf } from './compare.ts'
+import {
+  baseOf,
+  type Compared,
+  compare,
+  conflictStates,
+  isInStep,
+  lockPathOf,
+  type Move,
+  mergedLiveOf,
+} from './compare.ts'
 import { dropUnpublished, entriesSincePublished } from './git/published-base.ts'
 import { listPrompts } from './list-prompts.ts'
 import { hasOpenConflict } from './merge/conflict-markers.ts'
+import { findMoves } from './moves/find-moves.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
-import { isLeftOut, type Scan, scanProject } from './scan.ts'
+import { isLeftOut, type LocalPrompt, type Scan, scanProject } from './scan.ts'
 import { describeVersion, findLiveOrNewestDraft, findVersion } from './version-ref.ts'
 
 export interface Workspace {
@@ -27,10 +37,14 @@ export interface Workspace {
   remote: Map<string, UnresolvedPrompt>
   entries: Readonly<Record<string, LockEntry>>
   compared: Compared[]
+  guessesMoves: boolean
 }
 
-/** Reads all three sides. `ref` overrides the version of the flag, the environment and the lock. */
-export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspace> {
+/**
+ * Reads all three sides. `ref` overrides the version of the flag, the environment and the lock. Without `guessesMoves`,
+ * a moved file is a deleted and a new one.
+ */
+export async function openWorkspace(ctx: Context, ref?: string, guessesMoves = true): Promise<Workspace> {
   const settings = await ctx.settings()
   await ctx.projectId()
   refuseOtherLock(settings)
@@ -47,14 +61,16 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   for (const { path, reason } of scan.refused) ctx.warn(`Skipped ${path}: ${reason}`)
   const remote = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   const lock = settings.lock && { ...settings.lock, prompts: followed.entries ?? settings.lock.prompts }
-  let entries = lock?.prompts ?? {}
-  let compared = compareAll(entries, scan, remote)
-  if (mayLackBase({ version, seq }, lock, compared)) {
-    const paths = compared.filter(({ state }) => !inStep.has(state)).map(({ path }) => path)
-    entries = await entriesSincePublished({ client, version, remote, lock, promptsDir, paths })
-    compared = compareAll(entries, scan, remote)
+  let found = compareAll(lock?.prompts ?? {}, scan, remote, guessesMoves)
+  if (mayLackBase({ version, seq }, lock, found.compared)) {
+    const differing = found.compared.filter((one) => !isInStep(one))
+    const paths = differing.flatMap((one) => [...new Set([one.path, lockPathOf(one)])])
+    const entries = await entriesSincePublished({ client, version, remote, lock, promptsDir, paths })
+    found = compareAll(entries, scan, remote, guessesMoves)
   }
   return {
+    ...found,
+    guessesMoves,
     client,
     settings,
     promptsDir,
@@ -64,8 +80,6 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
     seq,
     followsLive,
     remote,
-    entries,
-    compared,
   }
 }
 
@@ -90,7 +104,7 @@ function mayLackBase(
   compared: readonly Compared[],
 ): boolean {
   if (version.isLive) {
-    return (seq === undefined || lock?.version.seq !== seq) && compared.some(({ state }) => !inStep.has(state))
+    return (seq === undefined || lock?.version.seq !== seq) && compared.some((one) => !isInStep(one))
   }
   return (
     lock?.version.uuid === version.uuid &&
@@ -100,43 +114,69 @@ function mayLackBase(
 }
 
 export function compareWith(entries: Readonly<Record<string, LockEntry>>, workspace: Workspace): Workspace {
-  return { ...workspace, entries, compared: compareAll(entries, workspace.scan, workspace.remote) }
+  const { scan, remote, guessesMoves } = workspace
+  return { ...workspace, ...compareAll(entries, scan, remote, guessesMoves) }
 }
 
-function compareAll(
-  entries: Readonly<Record<string, LockEntry>>,
-  scan: Scan,
-  remote: ReadonlyMap<string, Pick<UnresolvedPrompt, 'content' | 'contentHash' | 'documentUuid' | 'updatedAt'>>,
-): Compared[] {
-  const paths = new Set([...Object.keys(entries), ...scan.prompts.keys(), ...remote.keys()])
+type RemotePrompt = Pick<UnresolvedPrompt, 'content' | 'contentHash'> &
+  Partial<Pick<UnresolvedPrompt, 'documentUuid' | 'updatedAt' | 'movedFrom'>>
+
+/** Compares all prompts, also those of which only one side has a file or an entry. */
+export function compareAll(
+  known: Readonly<Record<string, LockEntry>>,
+  { prompts: local, refused }: Scan,
+  prompts: ReadonlyMap<string, RemotePrompt>,
+  guessesMoves: boolean,
+): Pick<Workspace, 'entries' | 'compared'> {
+  const isCompared = ([path]: readonly [string, unknown]): boolean => !isLeftOut(path, refused)
+  const remote = new Map([...prompts].filter(isCompared))
+  const kept = Object.entries(known)
+  const found = findMoves({ entries: Object.fromEntries(kept.filter(isCompared)), local, remote }, guessesMoves)
+  const { entries, moves } = found
+  const moved = new Map([...moves.values()].map(({ from, by }) => [from, by]))
   const compared: Compared[] = []
-  for (const path of [...paths].sort()) {
-    if (isLeftOut(path, scan.refused)) continue
-    const local = scan.prompts.get(path)
-    const there = remote.get(path)
-    const entry = entries[path]
-    const base = baseOf(entry, local?.hashes)
-    const state = compare({ base, local: local?.hashes, remote: there?.contentHash })
-    const [mergedLive, isMerged] = [mergedLiveOf(entry, local?.hashes), entry?.mine !== undefined]
-    if (!state && mergedLive === undefined) continue
-    compared.push({
-      path,
-      // Without a state, the prompt exists nowhere. A push must still send its deletion with live's hash.
-      state: state ?? 'both-deleted',
-      baseHash: base,
-      localFile: local?.file,
-      localText: local?.text,
-      localHash: local?.hash,
-      remoteText: there?.content,
-      remoteHash: there?.contentHash,
-      documentUuid: there?.documentUuid,
-      remoteUpdatedAt: there?.updatedAt,
-      hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? ''),
-      isMerged,
-      mergedLive,
+  for (const path of [...new Set([...Object.keys(entries), ...local.keys(), ...remote.keys()])].sort()) {
+    const move = moves.get(path)
+    const by = move ? undefined : moved.get(path)
+    const one = compareOne(path, move, {
+      entry: by ? undefined : entries[move?.from ?? path],
+      local: by === 'server' ? undefined : local.get(move?.by === 'server' ? move.from : path),
+      there: by === 'file' ? undefined : remote.get(move?.by === 'file' ? move.from : path),
     })
+    if (one) compared.push(one)
   }
-  return compared
+  return { entries: { ...Object.fromEntries(kept.filter((entry) => !isCompared(entry))), ...entries }, compared }
+}
+
+interface Found {
+  entry: LockEntry | undefined
+  local: LocalPrompt | undefined
+  there: RemotePrompt | undefined
+}
+
+function compareOne(path: string, move: Move | undefined, { entry, local, there }: Found): Compared | undefined {
+  const base = baseOf(entry, local?.hashes)
+  const state = compare({ base, local: local?.hashes, remote: there?.contentHash })
+  const [mergedLive, isMerged] = [mergedLiveOf(entry, local?.hashes), entry?.mine !== undefined]
+  if (!state && mergedLive === undefined) return undefined
+  return {
+    path,
+    move,
+    // Without a state, the prompt exists nowhere. A push must still send its deletion with live's hash.
+    state: state ?? 'both-deleted',
+    baseHash: base,
+    localFile: local?.file,
+    localText: local?.text,
+    localHash: local?.hash,
+    remoteText: there?.content,
+    remoteHash: there?.contentHash,
+    documentUuid: there?.documentUuid,
+    livePath: there?.movedFrom,
+    remoteUpdatedAt: there?.updatedAt,
+    hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? ''),
+    isMerged,
+    mergedLive,
+  }
 }
 
 /** Names may be prompts, files or folders. Without names, selects everything. */
@@ -145,8 +185,8 @@ export function selectPaths(
   names: readonly string[],
   place: { promptsDir: string; cwd: string },
 ): Compared[] {
-  const isSelected = selectorOf(names, new Set(compared.map(({ path }) => path)), place)
-  return compared.filter(({ path }) => isSelected(path))
+  const isSelected = selectorOf(names, new Set(compared.flatMap((one) => [one.path, lockPathOf(one)])), place)
+  return compared.filter((one) => isSelected(one.path) || isSelected(lockPathOf(one)))
 }
 
 /**
@@ -180,8 +220,9 @@ export function entriesInStep({
   compared,
 }: Pick<Workspace, 'entries' | 'compared'>): Record<string, LockEntry> {
   const settled = { ...entries }
-  for (const { path, state, remoteHash, documentUuid } of compared) {
-    if (!inStep.has(state)) continue
+  for (const one of compared) {
+    const { path, remoteHash, documentUuid } = one
+    if (!isInStep(one)) continue
     if (remoteHash === undefined) delete settled[path]
     else settled[path] = entryOf(remoteHash, documentUuid)
   }
@@ -194,8 +235,10 @@ export function entriesInStep({
  */
 export function entriesOverLive(entries: Readonly<Record<string, LockEntry>>): Record<string, LockEntry> {
   const over = Object.entries(entries).map(([path, entry]) => {
-    const { live, documentUuid } = entry
-    return [path, live === undefined ? entry : entryOf(live, documentUuid)] as const
+    const { live, documentUuid, movedFrom, movedTo } = entry
+    if (live === undefined) return [path, entry] as const
+    const moved = movedTo ?? (movedFrom === undefined ? undefined : path)
+    return [movedFrom ?? path, { ...entryOf(live, documentUuid), ...(moved && { movedTo: moved }) }] as const
   })
   return Object.fromEntries(over.filter(([, { hash }]) => hash !== ''))
 }
@@ -225,9 +268,11 @@ export async function saveLock(
   await writeLockFile(settings.lockFile, lock)
 }
 
-// `live` and `merged` apply to drafts only.
+// These notes apply to drafts only.
 function withoutDraftNotes(prompts: Readonly<Record<string, LockEntry>>): Record<string, LockEntry> {
-  const entries = Object.entries(prompts).map(([path, { live: _, merged: __, ...entry }]) => [path, entry] as const)
+  const entries = Object.entries(prompts).map(
+    ([path, { live: _, merged: __, movedFrom: ___, ...entry }]) => [path, entry] as const,
+  )
   return Object.fromEntries(entries)
 }
 

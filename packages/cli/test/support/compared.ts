@@ -9,6 +9,7 @@ export const comparedWith = (given: Pick<Compared, 'path' | 'state'> & Partial<C
   remoteText: undefined,
   remoteHash: undefined,
   documentUuid: undefined,
+  livePath: undefined,
   remoteUpdatedAt: undefined,
   hasMarkers: false,
   isMerged: false,

@@ -36,7 +36,8 @@ export const ProviderKey = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
     lastUsedAt: Timestamp.nullable().meta({
-      description: 'For provider keys that are not stored: since the start of the server that responds, by any workspace.',
+      description:
+        'For provider keys that are not stored: since the start of the server that responds, by any workspace.',
     }),
   })
   .meta({

@@ -30,7 +30,7 @@ async function readCommands(table: Readonly<Record<string, TableEntry>>): Promis
   const commands: CompletionWords['commands'] = []
   for (const [words, { summary, load }] of Object.entries(table)) {
     const { flags, args } = (await load()).command
-    commands.push({ words, summary, flags, takesPrompts: args.some(({ name }) => name === 'path') })
+    commands.push({ words, summary, flags, takesPrompts: args.some(({ name }) => name === 'path' || name === 'from') })
   }
   return commands
 }

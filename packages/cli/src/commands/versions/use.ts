@@ -2,9 +2,9 @@ import type { Version } from '@stet/sdk'
 import { defineCommand, hasFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
-import { conflictStates } from '../../sync/compare.ts'
 import { describeVersion, findVersion } from '../../sync/version-ref.ts'
 import { entriesInStep, openWorkspace, saveLock } from '../../sync/workspace.ts'
+import { isUnpushed } from '../publish.ts'
 import { exitCodeOf, type PullReport, pull, sayPull } from '../pull.ts'
 
 export const command = defineCommand({
@@ -35,7 +35,7 @@ export async function useVersion(ctx: Context, ref: string, isForced: boolean): 
   const workspace = await openWorkspace(ctx)
   if (!workspace.settings.lock)
     throw new CliError('usage', 'This folder is not connected to a project', { hint: 'run stet init' })
-  const edited = workspace.compared.filter(({ state }) => state.startsWith('local-') || conflictStates.has(state))
+  const edited = workspace.compared.filter(isUnpushed)
   if (edited.length > 0 && !isForced) {
     throw new CliError('conflict', 'Some changes were not pushed', {
       lines: edited.map(({ path }) => path),

@@ -9,6 +9,9 @@ import { type Merger, mergePrompt } from './merge-prompt.ts'
 /** The draft and live both changed this prompt, which blocks publishing. */
 export interface LiveConflict {
   path: string
+  livePath: string
+  /** True if the draft moved a prompt to a path at which live has another one. */
+  isOther: boolean
   draftText: string | undefined
   liveText: string | undefined
   /** Empty if live has no such prompt. */
@@ -39,26 +42,32 @@ export function noteLive(
   changes: DraftChanges,
   former: Readonly<Record<string, LockEntry>>,
 ): void {
-  for (const { path, before, after, conflict } of changes) {
-    const entry = entries[path]
-    if (!entry || entry.hash !== after?.contentHash) continue
-    if (!conflict) entries[path] = { ...entry, live: before?.contentHash ?? '' }
-    else if (entry.hash !== former[path]?.hash) {
-      const { live: _, ...moved } = entry
-      entries[path] = moved
-    }
+  for (const { path, before, after, conflict, movedFrom } of changes) {
+    const known = entries[path]
+    if (!known || known.hash !== after?.contentHash) continue
+    const entry = { ...known, ...(movedFrom && { movedFrom: movedFrom.path }) }
+    entries[path] = entry
+    // A prompt that moved has the text before the move as its base.
+    const base = (movedFrom ? (movedFrom.contentHash ?? after?.contentHash) : before?.contentHash) ?? ''
+    if (!conflict) entry.live = base
+    else if (entry.hash !== former[path]?.hash) delete entry.live
   }
 }
 
 /** Finds the conflicts that publishing the draft would cause. */
 export function findLiveConflicts(changes: DraftChanges, { compared }: Workspace): LiveConflict[] {
-  return changes
-    .filter(({ conflict }) => conflict)
-    .map(({ path, before, after }) => {
-      const { content: liveText, contentHash: liveHash = '' } = before ?? {}
-      const isMerged = compared.find((one) => one.path === path)?.mergedLive === liveHash
-      return { path, draftText: after?.content, liveText, liveHash, isMerged }
-    })
+  const changeAt = new Map(changes.map((change) => [change.path, change]))
+  return changes.flatMap(({ path: livePath, before, conflict, movedFrom, movedTo }) => {
+    // If live still has a moved prompt, its change is at the old path.
+    const isListed = movedFrom && before === null && changeAt.get(movedFrom.path)?.movedTo === livePath
+    if (!conflict || isListed) return []
+    const path = movedTo ?? livePath
+    const { content: liveText, contentHash: liveHash = '' } = before ?? {}
+    const isMerged = compared.find((one) => one.path === path)?.mergedLive === liveHash
+    const isOther = movedFrom !== undefined && movedTo === undefined && before !== null
+    const draftText = changeAt.get(path)?.after?.content
+    return [{ path, livePath, isOther, draftText, liveText, liveHash, isMerged }]
+  })
 }
 
 /**
@@ -114,7 +123,7 @@ interface Decision {
 }
 
 async function decide(
-  { path, draftText, liveText, liveHash }: LiveConflict,
+  { path, livePath, isOther, draftText, liveText, liveHash }: LiveConflict,
   one: Compared | undefined,
   entry: LockEntry | undefined,
   preference: Preference,
@@ -123,13 +132,14 @@ async function decide(
   // Without a local change, uses the draft's text: the file may be older, or missing in a folder that newly follows the
   // draft.
   const mine = one?.state.startsWith('local-') ? one.localText : draftText
+  const undecided = (reason: string): Decision => ({ outcome: blocked(path, reason), isWritten: false })
+  if (isOther) return undecided('live has another prompt at this path: stet mv moves this one away')
   if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
   if (preference === 'ours') {
     // A file with the markers of a merge with live is not a version of the prompt, so "ours" restores the draft's text.
     const isWritten = one?.hasMarkers === true && one.mergedLive !== undefined
     return { outcome: { action: 'merge-ours', path }, isWritten, text: draftText }
   }
-  const undecided = (reason: string): Decision => ({ outcome: blocked(path, reason), isWritten: false })
   if (one?.state.startsWith('local-') && one.mergedLive === undefined) {
     return undecided('live changed it too: run stet push, then stet pull to merge both')
   }
@@ -139,7 +149,7 @@ async function decide(
   if (mine === undefined) return { outcome: { action: 'merge-restore', path }, isWritten: true, text: liveText }
   const hash = one?.mergedLive ?? entry?.live
   const { texts } = merger
-  const base = await (hash === undefined ? texts.findOnlyBase(path, liveHash) : texts.find(path, hash))
+  const base = await (hash === undefined ? texts.findOnlyBase(livePath, liveHash) : texts.find(livePath, hash))
   const names = { mine: 'draft', theirs: 'live' }
   const { text, regions } = await mergePrompt(merger, path, { base, mine, theirs: liveText, names })
   return { outcome: { action: regions.length === 0 ? 'merge' : 'merge-conflict', path }, isWritten: true, text }
@@ -180,11 +190,11 @@ export async function abortMerges(
 export async function rebaseOnLive(overLive: Workspace, open: Version): Promise<Workspace> {
   const { changes } = await overLive.client.versions.diff(open.uuid)
   const entries: Record<string, LockEntry> = { ...overLive.entries }
-  for (const { path, documentUuid, before, after, conflict } of changes) {
+  for (const { path, documentUuid, before, after, conflict, movedTo } of changes) {
     // Keeps the older base if this folder has not pulled a colleague's change to the draft.
     if (entries[path]?.hash !== after?.contentHash) continue
     if (before === null || conflict) delete entries[path]
-    else entries[path] = entryOf(before.contentHash, documentUuid)
+    else entries[path] = { ...entryOf(before.contentHash, documentUuid), ...(movedTo && { movedTo }) }
   }
   return compareWith(entries, overLive)
 }

@@ -1,7 +1,7 @@
 import type { Merge, MergeSides } from '@stet/template/merge'
 import type { LockEntry } from '../../settings/lock-file.ts'
 import type { PullStep } from '../apply.ts'
-import { baseOf } from '../compare.ts'
+import { baseOf, lockPathOf } from '../compare.ts'
 import type { KnownTexts } from './known-texts.ts'
 
 export interface Merger {
@@ -33,7 +33,7 @@ export async function withText(
   }
   if (action !== 'merge' || one.localText === undefined || one.remoteText === undefined) return step
   const baseHash = baseOf(entry, local)
-  const base = baseHash === undefined ? undefined : await merger.texts.find(one.path, baseHash)
+  const base = baseHash === undefined ? undefined : await merger.texts.find(lockPathOf(one), baseHash)
   const sides = { base, mine: one.localText, theirs: one.remoteText, names }
   const { text, regions } = await mergePrompt(merger, one.path, sides)
   if (regions.length === 0) return { one, action, text, baseHash }
