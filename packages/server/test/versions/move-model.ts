@@ -186,12 +186,12 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
    */
   function published(): Map<string, Prompt & { isCopy?: boolean }> {
     const isMoving = (path: string) => (own.get(path)?.from ?? null) !== null || movedTo(path) !== undefined
-    const isKept = (path: string) => !bases.has(path) || (own.has(path) && !isMoving(path))
     const entries = [...all()].map(([path, { id, text }]): [string, Prompt & { isCopy?: boolean }] => {
       const old = live.get(path)
       if (!bases.has(path) || (old && !isMoving(path))) return [path, { id: old?.id ?? id, text, isCopy: false }]
       if ([...own].some(([other, prompt]) => other !== path && prompt.id === id)) return [path, { id, text }]
-      const isCopy = [...live].some(([other, prompt]) => other !== path && prompt.id === id && isKept(other))
+      const { from = null } = own.get(path) ?? {}
+      const isCopy = [...live].some(([other, prompt]) => prompt.id === id && other !== from)
       return [path, { id, text, isCopy }]
     })
     return new Map(entries)

@@ -12,6 +12,7 @@ import {
   type ArchivedVersion,
   isDraft,
   liveOf,
+  promptsAt,
   publishedAt,
 } from './project-archive.ts'
 
@@ -47,7 +48,7 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
     const next = merged[live]
     if (!next) break
     const isContinued = live > 0 && live === target.merged.length
-    await push(input, made.get(next), isContinued ? await changesOverLive(input, next, live + 1) : next.changes)
+    await push(input, made.get(next), isContinued ? await changesOverLive(input, live + 1) : next.changes)
     made.set(next, await describe(input, next, made.get(next)))
     onProgress(live + 1, archive.versions.length)
   }
@@ -158,22 +159,22 @@ function movesInParts(moves: ReadonlyMap<string, string>): Change[][] {
 
 /** The changes that make live the version `number` as it was published. Forced edits and rollbacks may have changed live. */
 async function changesOverLive(
-  { client, archive, target: { projectId } }: ImportInput,
-  { changes }: ArchivedVersion,
+  { client, archive, target: { projectId, merged } }: ImportInput,
   number: number,
 ): Promise<Pushed[]> {
   const wanted = publishedAt(archive, number)
   const live = new Map(
     (await listPrompts(client, { projectId, versionUuid: 'live' })).map(({ path, contentHash }) => [path, contentHash]),
   )
-  const origins = new Map(
-    changes.flatMap(({ path, from }) => (from !== undefined && live.has(from) ? [[path, from]] : [])),
-  )
+  const served = merged.findIndex(({ isLive }) => isLive) + 1
+  const placeOf = new Map([...promptsAt(archive, served)].map(([path, prompt]) => [prompt, path]))
+  const promptAt = promptsAt(archive, number)
   return [...new Set([...wanted.keys(), ...live.keys()])].flatMap((path) => {
     const hash = wanted.get(path) ?? null
-    const from = origins.get(path)
-    if (live.get(path) === (hash ?? undefined) && from === undefined) return []
-    return [{ path, hash, status: hash === null ? 'deleted' : 'modified', ...(from !== undefined && { from }) }]
+    const place = placeOf.get(promptAt.get(path) ?? Symbol())
+    const isMove = place !== undefined && place !== path && live.has(place)
+    if (live.get(path) === (hash ?? undefined) && !isMove) return []
+    return [{ path, hash, status: hash === null ? 'deleted' : 'modified', ...(isMove && { from: place }) }]
   })
 }
 

@@ -132,6 +132,23 @@ export function publishedAt({ versions }: Pick<History, 'versions'>, number: num
   )
 }
 
+/** Returns the prompt at each path of a version as it was published. A moved prompt is the same one. */
+export function promptsAt({ versions }: Pick<History, 'versions'>, number: number): Map<string, symbol> {
+  let prompts = new Map<string, symbol>()
+  for (const { changes } of versions.slice(0, number)) {
+    const left = new Set(changes.map(({ from }) => from))
+    const next = new Map(prompts)
+    for (const { path, hash, from } of changes) {
+      const moved = from === undefined ? undefined : prompts.get(from)
+      const kept = left.has(path) ? undefined : prompts.get(path)
+      if (hash === null) next.delete(path)
+      else next.set(path, moved ?? kept ?? Symbol(path))
+    }
+    prompts = next
+  }
+  return prompts
+}
+
 /** Returns the hash at each path of live. */
 export function liveOf(archive: History): Map<string, string> {
   return applyChanges(publishedAt(archive, archive.live), archive.versions[archive.live - 1]?.revisions ?? [])

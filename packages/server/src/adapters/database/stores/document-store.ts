@@ -284,28 +284,26 @@ function saveDraft(client: DatabaseClient): DocumentStore['saveDraft'] {
   }
 }
 
-/** True if the row is a moved prompt, or takes the path of one. Such a row is another prompt than live's at its path. */
-const isMoving = (draftId: number, row: 'r' | 'o') => Prisma.sql`
-  (${Prisma.raw(row)}.moved_from IS NOT NULL OR EXISTS (SELECT FROM document m
-    WHERE m.version_id = ${draftId} AND m.valid_from = 0 AND m.moved_from = ${Prisma.raw(row)}.path))`
+/** The paths in live from which the draft moves prompts. */
+const leftPaths = (draftId: number) =>
+  Prisma.sql`SELECT o.moved_from FROM document o WHERE ${ofDraft(draftId, 'o')} AND o.moved_from IS NOT NULL`
 
 function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
   return async (workspaceId, draft, number, paths) => {
     const own = inProject(workspaceId, draft)
-    // Gives the draft's rows the live rows' document ids. A row gets a new id if live has moved the prompt elsewhere since,
+    // Gives the draft's rows the live rows' document ids. A row gets a new id if live has moved its prompt elsewhere since,
     // because an id must be unique in a set. Then closes the open rows to make room for the draft's.
+    // Each list is computed once: for a subquery per row, the planner may read the project's texts for each row.
     await client.$executeRaw`
       UPDATE document r SET document_uuid = coalesce(
-        CASE WHEN NOT ${isMoving(draft.id, 'r')} THEN
+        CASE WHEN r.moved_from IS NULL AND r.path NOT IN (${leftPaths(draft.id)}) THEN
           (SELECT d.document_uuid FROM document d WHERE ${served(draft.projectId)} AND d.path = r.path) END,
-        CASE WHEN NOT EXISTS (
-          SELECT FROM document d WHERE ${served(draft.projectId)} AND d.document_uuid = r.document_uuid AND d.path <> r.path
-            AND NOT EXISTS (SELECT FROM document o WHERE ${ofDraft(draft.id, 'o')} AND o.path = d.path
-              AND (o.deleted_at IS NOT NULL OR ${isMoving(draft.id, 'o')})))
-          AND NOT EXISTS (SELECT FROM document o WHERE ${ofDraft(draft.id, 'o')} AND o.document_uuid = r.document_uuid
-            AND o.deleted_at IS NULL AND o.id < r.id) THEN r.document_uuid END,
+        CASE WHEN r.id IN (SELECT min(o.id) FROM document o WHERE ${ofDraft(draft.id, 'o')} AND o.deleted_at IS NULL GROUP BY o.document_uuid)
+          AND (r.document_uuid NOT IN (SELECT d.document_uuid FROM document d WHERE ${served(draft.projectId)})
+            OR (r.moved_from, r.document_uuid) IN (SELECT d.path, d.document_uuid FROM document d
+              WHERE ${served(draft.projectId)} AND d.path IN (${leftPaths(draft.id)}))) THEN r.document_uuid END,
         gen_random_uuid())
-      WHERE r.version_id = ${draft.id} AND r.valid_from = 0 AND ${ownedBy(workspaceId, draft.projectId)}`
+      WHERE r.version_id = ${draft.id} AND r.valid_from = 0 AND r.deleted_at IS NULL AND ${ownedBy(workspaceId, draft.projectId)}`
     await client.document.updateMany({
       where: { ...own, validTo: openEnd, path: { in: [...paths] } },
       data: { validTo: number },
