@@ -345,7 +345,8 @@ export class PromptBuffer {
   }
 
   #received(document: Prompt): void {
-    this.document = document
+    // The prompt may have moved since the request was sent.
+    this.document = { ...document, path: this.place.path }
   }
 
   #settleWaiters(): void {
