@@ -109,18 +109,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       {purpose.choice === 'role' && <RoleField value={role} onChange={setRole} />}
       {purpose.choice === 'scopes' && <ScopesField value={chosen} onChange={setChosen} />}
       <div className={css['pair']}>
-        <SelectField
-          label="Project"
-          value={project}
-          onChange={({ target }) => setTyped({ ...typed, project: target.value })}
-        >
-          <option value="">All projects</option>
-          {projects.map(({ id, name: title }) => (
-            <option key={id} value={id}>
-              {title}
-            </option>
-          ))}
-        </SelectField>
+        <ProjectField value={project} onChange={(value) => setTyped({ ...typed, project: value })} />
         <ExpiryField value={expiry} onChange={(value) => setTyped({ ...typed, expiry: value })} />
         <PlanField value={plan} onChange={setPlan} />
       </div>
@@ -146,6 +135,20 @@ function ScopesField({ value, onChange }: FieldProps<readonly KeyScope[]>) {
         />
       ))}
     </fieldset>
+  )
+}
+
+function ProjectField({ value, onChange }: FieldProps<string>) {
+  const { data: projects = [] } = useQuery(projectsQuery)
+  return (
+    <SelectField label="Project" value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">All projects</option>
+      {projects.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
   )
 }
 
