@@ -384,6 +384,28 @@ describe('a conflict of a move with live', () => {
     expect(await uuidOf(project.live, 'b')).toBe(documentUuid)
   })
 
+  it.each(['a', 'c'])('ends if the prompt moves on to %s, away from another prompt of live', async (path) => {
+    const { project, draft } = await contested([{ path: 'b', status: 'added', content: 'b1' }], base)
+    await move(draft, 'b', path)
+    const changed = (await changesOf(draft)).map((change) => [change.path, change.status, change.conflict])
+    const wanted = [
+      ['a', 'deleted', false],
+      ['c', 'added', false],
+    ]
+    expect(changed).toEqual(path === 'a' ? [] : wanted)
+    expect((await publish(draft)).status).toBe(200)
+    expect((await itemsOf(project.live)).map((item) => item.path)).toEqual([path, 'b', 'x'].sort())
+  })
+
+  it('is none at a path where the draft has deleted a prompt, put another one, and moved that on', async () => {
+    const project = await createTestProject(api, { a: 'a1', b: 'b1' })
+    const draft = await project.newDraft()
+    await push(draft, [{ path: 'b', status: 'deleted' }])
+    for (const [from, to] of ['ab', 'bc']) await move(draft, String(from), String(to))
+    expect((await publish(draft)).status).toBe(200)
+    expect((await itemsOf(project.live)).map(({ path }) => path)).toEqual(['c'])
+  })
+
   it('stays one if live has deleted the prompt, which can then be kept', async () => {
     const { project, draft, documentUuid } = await contested([{ path: 'a', status: 'deleted' }])
     const hashes = { baseHash: hash(base), liveHash: null, draftHash: hash(text('one', '5')) }
