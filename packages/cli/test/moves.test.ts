@@ -130,6 +130,21 @@ test('a prompt that takes the path of a moved one is another prompt', async () =
   expect(await succeed(ana, 'status', '--check')).toBe('')
 })
 
+test.each([
+  ['b', 'a'],
+  ['a', 'b'],
+])('a repeated push --for keeps the move from %s to %s beside a new prompt at the old path', async (from, to) => {
+  const [ana] = await pairOf(`replaced again from ${from}`, { [from]: poem })
+  const [uuid] = (await servedTo(ana))[from] ?? []
+  await succeed(ana, 'mv', from, to)
+  await write(ana, from, letter)
+  await succeed(ana, 'push', '--for', 'replaced')
+  await write(ana, to, `${poem}Bye.\n`)
+  await succeed(ana, 'push', '--for', 'replaced')
+  const served = await servedTo(ana, await draftOf(ana))
+  expect(served).toEqual({ [from]: [expect.not.stringMatching(uuid ?? ''), letter], [to]: [uuid, `${poem}Bye.\n`] })
+})
+
 test('stet mv is remembered until the push: rewritten texts, a second move, and the way back', async () => {
   const [ana] = await pairOf('noted', { 'x/a': poem, b: letter })
   const [uuid] = (await servedTo(ana))['x/a'] ?? []
