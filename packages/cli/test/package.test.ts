@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const folder = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
 
-test('the package is at most 480 kB without its license texts, and contains the program, its schema and nothing native', async () => {
+test('the package is at most 481 kB without its license texts, and contains the program, its schema and nothing native', async () => {
   // npm always adds the last three. `release:dry` checks the tarball itself.
   const inFolders = manifest.files.map(async (name: string) =>
     (await readdir(folder + name, { recursive: true })).map((file) => `${name}/${file}`),
@@ -13,7 +13,7 @@ test('the package is at most 480 kB without its license texts, and contains the 
   const paths = [...(await Promise.all(inFolders)).flat(), 'LICENSE', 'README.md', 'package.json']
   const program = paths.filter((path) => !/LICENSE/.test(path))
   const sizes = await Promise.all(program.map(async (path) => (await stat(folder + path)).size))
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(480_000)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(481_000)
   expect(paths).toEqual(
     expect.arrayContaining(['bin/stet.mjs', 'dist/LICENSES.txt', 'dist/main.mjs', 'schema/config.json']),
   )

@@ -59,7 +59,8 @@ function planMoves(input: MoveInput, { prompts }: Scan, settings: Settings, { io
     throw new CliError('not_found', `No prompt or folder ${input.from}`, { hint: 'run stet prompts list --local' })
   }
   // Both names are paths of files, or both are paths of prompts.
-  const isFile = (name: string, path: string): boolean => path !== name.replace(/\.promptl$/, '').replace(/\/+$/, '')
+  const isFile = (name: string, path: string): boolean =>
+    path !== name.replace(/\.promptl$/, '').replace(/(?<!\/)\/+$/, '')
   const places = promptPathsOf(input.to, promptsDir, io.cwd)
   const place = places.find((path) => isFile(input.to, path) === isFile(input.from, from)) ?? places[0]
   const goesInto = place === '' || input.to.endsWith('/') || (isFolder(place) && !prompts.has(place))

@@ -30,7 +30,7 @@ it.each([
   [
     PushChangesBody,
     { changes: [{ path: 'a', status: 'new' }] },
-    'changes[0].status: must be one of added, modified, deleted, unchanged',
+    'changes[0].status: must be one of added, modified, deleted, moved, unchanged',
   ],
   [z.strictObject({}), { a: 1 }, 'body: has unknown keys: a'],
   [z.object({ n: z.int().max(3) }), { n: 4 }, 'n: must be at most 3'],
