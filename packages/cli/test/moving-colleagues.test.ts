@@ -73,6 +73,21 @@ const step = fc.record({
   at: fc.constantFrom(0, 3),
 })
 
+// Few random histories have an edit of a prompt that the other person moves. In these, the edit meets the move in a push
+// or in a pull.
+const meeting = (['move', 'rename'] as const).flatMap((way) => {
+  type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
+  const of = (who: 0 | 1, what: Step['what']): Step => ({ who, what, which: 0, to: 'c', at: 0 })
+  const moved = [of(0, way), of(0, 'push'), of(1, 'edit')]
+  const swapped = [of(0, 'swap'), of(0, 'push'), of(1, 'edit')]
+  const end = [of(1, 'pull'), of(1, 'push'), of(0, 'pull')]
+  return [
+    [...moved, of(1, 'push'), ...end],
+    [...swapped, of(1, 'push'), ...end],
+    [of(0, 'edit'), ...moved, ...end],
+  ]
+})
+
 let count = 0
 
 const histories = process.env['STET_TEST_LONG'] === '1' ? 200 : 5
@@ -132,7 +147,11 @@ test.each([
           }
         }
       }),
-      { numRuns: histories, seed: 20_261_128 },
+      {
+        examples: meeting.map((steps): [typeof steps] => [steps]),
+        numRuns: meeting.length + histories,
+        seed: 20_261_128,
+      },
     )
   },
   // One history takes seconds on a busy machine.

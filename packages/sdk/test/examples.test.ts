@@ -13,6 +13,7 @@ declare const stet: Stet, latitude: import('@stet/sdk/latitude').Latitude
 declare const stream: RunStream, job: import('@stet/sdk').RunJob, result: import('@stet/sdk').RunResult
 declare const example: import('@stet/sdk').Example, documentUuid: string
 declare const tree: import('@stet/sdk').VersionTree
+declare const checks: import('@stet/sdk').ReleaseChecks
 declare const draft: Version, call: import('@stet/sdk').ToolCall
 declare const uuid: string, draftUuid: string, evaluationUuid: string, key: string, newToken: string, site: string
 declare const ticket: string, text: string, content: string, baseHash: string, question: string, answer: string

@@ -77,16 +77,18 @@ function useReadOnly({ projectId, versionUuid }: PromptPlace, buffer: PromptBuff
   return isPublished && !version.isLive ? 'published, but not live' : null
 }
 
-/** Follows the text into its draft. */
+/** Follows the text into its draft, and to another path. */
 function useAddress({ projectId, versionUuid, path }: PromptPlace, snapshot: BufferSnapshot | null): void {
   const navigate = useNavigate()
-  const target = snapshot?.place.versionUuid ?? versionUuid
+  const target = snapshot?.place
   useEffect(() => {
-    if (target === versionUuid) return
+    if (!target || (target.versionUuid === versionUuid && target.path === path)) return
     void navigate({
       to: '/p/$project/v/$version/prompts/$',
-      params: { project: String(projectId), version: target, _splat: path },
+      params: { project: String(projectId), version: target.versionUuid, _splat: target.path },
       search: (search) => search,
+      // The old path has no prompt to go back to.
+      replace: target.path !== path,
     })
   }, [target, versionUuid, projectId, path, navigate])
 }

@@ -170,9 +170,10 @@ function useEditorView(buffer: PromptBuffer, readOnly: string | null, facts: Ref
           editable.of(EditorState.readOnly.of(isReadOnly)),
           editing(facts),
           tabKey(buffer),
-          EditorView.contentAttributes.of({
+          // Computed with each update, because the prompt may move.
+          EditorView.contentAttributes.of(() => ({
             'aria-label': `Text of ${buffer.place.path}. Press Escape, then Tab to leave the editor.`,
-          }),
+          })),
           EditorView.domEventHandlers({ blur: () => buffer.dispatch({ on: 'flush' }) }),
           EditorView.updateListener.of((update) => {
             if (update.selectionSet || update.docChanged) setCursor(placeOfCursor(update.state))

@@ -121,7 +121,7 @@ test('a prompt of this draft only, deleted by a colleague, opens at its address 
   expect(await editor.lines()).toEqual(['Hello unsaved'])
 })
 
-test('entries in the storage that are no copies break no screen and hide no copy', async () => {
+test('a copy follows its moved prompt, and entries in the storage that are no copies hide none', async () => {
   const { server, draft, context } = await crashed()
   const page = await browser.openTab(context, server.address('/settings/about'))
   await page.evaluate(
@@ -132,7 +132,11 @@ test('entries in the storage that are no copies break no screen and hide no copy
     },
     [String(server.project.id), draft],
   )
-  await page.goto(server.promptAddress('support/reply', draft))
+  const move = { from: 'support/reply', to: 'support/answer' }
+  await server.api('POST', `${versionPath(server, draft)}/documents/move`, { body: move })
+  await page.goto(prompts(server, draft))
+  await offer(page).getByRole('link', { name: 'Open' }).click()
+  await page.waitForURL(server.promptAddress(move.to, draft))
   await page.getByRole('button', { name: 'Restore', exact: true }).click()
-  await expect.poll(async () => (await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello unsaved')
+  await expect.poll(async () => (await storedPrompt(server, move.to, draft)).content).toBe('Hello unsaved')
 })

@@ -11,7 +11,7 @@ beforeAll(async () => {
   server = await sharedServer({ hello: 'Hello {{ name }}\nline two', farewell: 'Goodbye', old: 'Old text' })
 })
 
-type Changes = { path: string; status: string; content?: string }[]
+type Changes = { path: string; from?: string; status: string; content?: string }[]
 
 /** A draft with these changes against live. */
 async function draftWith(changes: Changes): Promise<string> {
@@ -141,10 +141,22 @@ test('publishing over somebody’s change takes a typed word', async () => {
   expect(await liveText('farewell')).toBe('Bye, mine')
 })
 
-test('live’s text can be taken instead', async () => {
-  const mine = await draftWith([{ path: 'farewell', status: 'deleted' }])
-  await published([{ path: 'farewell', status: 'modified', content: 'Bye, theirs again' }])
+test('live’s text can be taken instead, and that of a moved prompt is merged at its new path', async () => {
+  await published([{ path: 'leaving', status: 'added', content: 'One\nTwo\nThree' }])
+  const mine = await draftWith([
+    { path: 'farewell', status: 'deleted' },
+    { path: 'away/leaving', from: 'leaving', status: 'moved', content: 'One, mine\nTwo\nThree' },
+  ])
+  await published([
+    { path: 'farewell', status: 'modified', content: 'Bye, theirs again' },
+    { path: 'leaving', status: 'modified', content: 'One\nTwo\nThree, theirs' },
+  ])
   const { page, dialog } = await publishing(mine)
+  await dialog.getByRole('button', { name: 'Compare and merge' }).nth(1).click()
+  const moved = page.getByRole('dialog', { name: 'leaving → away/leaving' })
+  await moved.getByRole('button', { name: 'Use the text on the right' }).click()
+  await moved.waitFor({ state: 'detached' })
+  await dialog.getByText('live has changed 1 prompt').waitFor()
   await dialog.getByRole('button', { name: 'Compare and merge' }).click()
   const merge = page.getByRole('dialog', { name: 'farewell' })
   await merge.getByText('This draft deletes the prompt.').waitFor()
@@ -152,6 +164,7 @@ test('live’s text can be taken instead', async () => {
   await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
   await page.getByRole('heading', { name: /^v\d/ }).waitFor()
   expect(await liveText('farewell')).toBe('Bye, theirs again')
+  expect(await liveText('away/leaving')).toBe('One, mine\nTwo\nThree, theirs')
 })
 
 test('the history shows revisions and rollbacks; a rollback is refused if live has moved, and restores exactly the texts that were shown', async () => {
@@ -314,19 +327,24 @@ test('the changes and the dialog list what does not compile before anything is p
   // Nobody changes it, but it includes a prompt that the draft deletes.
   const user = { path: 'checks/user', status: 'added', content: '<prompt path="/checks/part" />' }
   const part = { path: 'checks/part', status: 'added', content: 'A part' }
-  await published([user, part])
-  const draft = await draftWith([broken, { path: 'checks/part', status: 'deleted' }])
+  // So does this one, with a prompt that the draft moves.
+  const guest = { path: 'checks/guest', status: 'added', content: '<prompt path="/checks/home" />' }
+  const home = { path: 'checks/home', status: 'added', content: 'A home' }
+  await published([user, part, guest, home])
+  const move = { path: 'checks/house', from: 'checks/home', status: 'moved' }
+  const draft = await draftWith([broken, { path: 'checks/part', status: 'deleted' }, move])
   const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
   await page.getByText('The draft cannot be published.').waitFor()
   const row = page.getByRole('navigation', { name: 'Changed prompts' }).getByRole('link', { name: /^checks\/broken/ })
   expect(await row.textContent()).toMatch(/added.*has errors.*test, \d\d:\d\d$/)
   await page.getByRole('button', { name: 'Publish' }).click()
   const dialog = page.getByRole('dialog', { name: 'Publish' })
-  await dialog.getByRole('button', { name: 'Publish (2 prompts have errors)', disabled: true }).waitFor()
+  await dialog.getByRole('button', { name: 'Publish (3 prompts have errors)', disabled: true }).waitFor()
   const links = dialog.getByRole('link')
   const addresses = await links.evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).pathname))
   expect([...new Set(addresses.map((path) => path.replace(/.*\/prompts\//, '')))].sort()).toEqual([
     'checks/broken',
+    'checks/guest',
     'checks/user',
   ])
   expect(await links.first().getAttribute('href')).toMatch(/\?line=\d+$/)

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { skeletons } from '../../src/screens/prompts/edits/skeletons.ts'
 import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, lookAgain } from '../support/editor-page.ts'
 import { type ConsoleServer, sharedServer, thousandPrompts } from '../support/server.ts'
 
 const browser = consoleBrowser()
@@ -12,7 +13,8 @@ let server: ConsoleServer
 
 beforeAll(async () => {
   const names = ['support/reply', 'support/triage', 'sales/outreach/first', 'hello', ...oddNames]
-  server = await sharedServer(Object.fromEntries(names.map((name) => [name, text(name)])))
+  const prompts = Object.fromEntries(names.map((name) => [name, text(name)]))
+  server = await sharedServer({ ...prompts, 'sales/user': '<prompt path="/sales/outreach/first" name={{ name }} />' })
 })
 
 test('all of 1,000 prompts in 6 levels are listed', async () => {
@@ -41,6 +43,13 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   await row(page, 'support/triage').focus()
   await page.keyboard.press('Delete')
   await row(page, 'support/triage').getByText('deleted').waitFor({ state: 'attached' })
+  // The code of the dialogs is loaded, so that one of F2 would take the next key.
+  await row(page, 'support/triage').focus()
+  await page.keyboard.press('F2')
+  await page.keyboard.press('n')
+  await page.getByRole('dialog', { name: 'New prompt' }).waitFor()
+  expect(await page.getByRole('dialog', { name: /^Rename/ }).count()).toBe(0)
+  await page.keyboard.press('Escape')
   await row(page, 'support/triage').click()
   await page.getByRole('button', { name: 'Restore' }).click()
   await expect.poll(() => row(page, 'support/triage').getByText('deleted').count()).toBe(0)
@@ -64,43 +73,91 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   await heading(page, 'support/goodbye')
 })
 
-test('F2 on a deleted prompt does nothing', async () => {
-  const draft = await newDraft()
-  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/push`, {
-    body: { changes: [{ path: 'support/triage', status: 'deleted' }] },
-  })
-  const { page } = await browser.open(server, server.promptAddress('support/reply', draft))
-  await row(page, 'support/triage').getByText('deleted').waitFor({ state: 'attached' })
-  const dialog = page.getByRole('dialog', { name: 'New prompt' })
-  await row(page, 'support/triage').focus()
-  await page.keyboard.press('n')
-  await dialog.waitFor()
-  await page.keyboard.press('Escape')
-  await expect.poll(() => focused(page)).toBe('support/triage')
-  // The code of the dialogs is loaded now, so that one of F2 would take the next key.
-  await page.keyboard.press('F2')
-  await page.keyboard.press('n')
-  await dialog.waitFor()
-  expect(await page.getByRole('dialog').count()).toBe(1)
-  expect(await page.getByRole('alert').count()).toBe(0)
-})
-
-test('a rename keeps the text and the examples', async () => {
-  const draft = await newDraft()
+test('a moved prompt keeps its examples and what is being typed, other tabs follow it, and its one change is read and reverted', async () => {
+  const [from, first, second, last] = ['sales/outreach/first', 'support/first', 'answers/first', 'answers/last']
+  const documentUuid = await documentUuidOf('live', from)
   const examples = `/projects/${server.project.id}/examples`
-  const before = await documentUuidOf(draft, 'sales/outreach/first')
-  await server.api('POST', examples, { body: { documentUuid: before, name: 'Ana', parameters: { name: 'Ana' } } })
-  const { page } = await browser.open(server, server.promptAddress('sales/outreach/first', draft))
-  // Dragging opens the same dialog, with the new path.
-  await row(page, 'sales/outreach/first').dragTo(row(page, 'support/'))
+  await server.api('POST', examples, { body: { documentUuid, name: 'Ana', parameters: { name: 'Ana' } } })
+  const key = await server.newKey(['read', 'write'], { name: 'Mo', email: 'mo@example.com' })
+  const allow = /status of 40[49]|ERR_FAILED/
+  const { page, context } = await browser.open(server, server.promptAddress(from), { key, allow })
+  const pushes: string[] = []
+  page.on('request', (request) => request.url().endsWith('/push') && pushes.push(request.postData() ?? ''))
+
+  // Dragging opens the dialog of F2, with the new path. On live, the move goes into a draft.
+  await row(page, from).dragTo(row(page, 'support/'))
   await page.getByLabel('Path').waitFor()
-  expect(await page.getByLabel('Path').inputValue()).toBe('support/first')
+  expect(await page.getByLabel('Path').inputValue()).toBe(first)
   await submit(page, 'Rename')
-  await heading(page, 'support/first')
-  expect(await stored(draft, 'support/first')).toBe(text('sales/outreach/first'))
-  const after = await documentUuidOf(draft, 'support/first')
-  const copied = await server.api('GET', `${examples}?documentUuid=${after}`)
-  expect(JSON.parse(copied.text)).toMatchObject([{ name: 'Ana', parameters: { name: 'Ana' } }])
+  const broken = page.getByRole('dialog', { name: 'Renamed' })
+  await broken.getByText(`1 prompt still refers to ${from}.`).waitFor()
+  await broken.getByRole('link', { name: 'sales/user' }).waitFor()
+  await broken.getByRole('button', { name: 'Close' }).click()
+  await heading(page, first)
+  const [, draft = ''] = /\/v\/([0-9a-f-]{36})\//.exec(page.url()) ?? []
+  await row(page, first).getByText(`moved from ${from}`).waitFor({ state: 'attached' })
+  expect(await paths(page)).not.toContain(from)
+
+  const tab = await browser.openTab(context, page.url())
+  await Promise.all([editorOf(tab).ready(), editorOf(page).ready()])
+  await page.bringToFront()
+  await page.route('**/create-or-update', (route) => route.abort())
+  await editorOf(page).toEnd()
+  await editorOf(page).type(' And more.')
+  await editorOf(page).becomes(/kept/)
+  pushes.length = 0
+  await row(page, 'support/').focus()
+  await page.keyboard.press('F2')
+  await submit(page, 'Rename', 'answers')
+  await heading(page, second)
+  expect(page.url()).toBe(server.promptAddress(second, draft))
+  expect(pushes.map((body) => JSON.parse(body).changes.length)).toEqual([4])
+  await page.getByRole('textbox', { name: `Text of ${second}.` }).waitFor()
+  await page.unroute('**/create-or-update')
+  await page.keyboard.press('Control+s')
+  await expect.poll(() => stored(draft, second)).toBe(`${text(from)} And more.`)
+  // It is the same editor: what was typed before can be undone.
+  await editorOf(page).content.focus()
+  await page.keyboard.press('Control+z')
+  await expect.poll(() => stored(draft, second)).toBe(text(from))
+  await page.keyboard.press('Control+Shift+z')
+  await expect.poll(() => stored(draft, second)).toBe(`${text(from)} And more.`)
+  expect(await documentUuidOf(draft, second)).toBe(documentUuid)
+  expect(await server.read(`${examples}?documentUuid=${documentUuid}`)).toMatchObject([{ name: 'Ana' }])
+
+  await tab.bringToFront()
+  await lookAgain(tab)
+  await tab.getByText(`${first} was moved to ${second}`).waitFor()
+  await heading(tab, second)
+  await expect.poll(() => editorOf(tab).lines()).toEqual([`${text(from)} And more.`])
+
+  // A colleague moves the prompt while one types.
+  const move = { body: { from: second, to: last } }
+  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/documents/move`, move)
+  await editorOf(tab).toEnd()
+  await editorOf(tab).type(' And mine.')
+  await heading(tab, last)
+  await expect.poll(() => stored(draft, last)).toBe(`${text(from)} And more. And mine.`)
+
+  await tab.goto(server.promptAddress(from, draft))
+  await tab.getByText(`This draft moves ${from} to ${last}.`).waitFor()
+  await tab.goto(server.promptAddress('answers/reply', draft))
+  await tab.getByRole('button', { name: 'More' }).click()
+  await tab.getByRole('menuitem', { name: 'Revert' }).click()
+  await tab.getByRole('alertdialog').getByRole('button', { name: 'Revert' }).click()
+  await heading(tab, 'support/reply')
+
+  await page.bringToFront()
+  await page.goto(server.address(`/p/${server.project.id}/v/${draft}/changes`))
+  await page.getByText('3 prompts: 3 moved').waitFor()
+  await page.getByRole('link', { name: `${last} moved from ${from} and changed` }).waitFor()
+  const shown = page.getByRole('region', { name: last })
+  await shown.getByText(`Moved from ${from}`).waitFor()
+  expect(await shown.locator('.cm-changedText').allTextContents()).toEqual([' And more. And mine.'])
+  await shown.getByRole('button', { name: 'Revert' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revert' }).click()
+  await page.getByText('2 prompts: 2 moved').waitFor()
+  expect(await stored(draft, from)).toBe(text(from))
 })
 
 test('a change on live goes into one draft of its author', async () => {
@@ -156,7 +213,8 @@ test('the list is read again every 10 s while its tab is shown, and stays if it 
   expect(await focused(page)).toBe(null)
 
   const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
+  // The page may still be loading the editor's code.
+  page.on('request', (request) => request.resourceType() !== 'script' && asked.push(request.url()))
   await setVisibility(page, 'hidden')
   await page.clock.runFor(60_000)
   expect(asked).toEqual([])
@@ -243,7 +301,7 @@ test('the filter counts what it finds, and takes the keys of the list as text', 
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   const lines = () => keys.locator('dl > div').allTextContents()
-  await expect.poll(lines).toContain('Rename the prompt that has the focus in the listF2')
+  await expect.poll(lines).toContain('Rename the prompt or folder that has the focus in the listF2')
   expect(await lines()).toContain('Delete the prompt that has the focus in the listDel')
 })
 

@@ -1,3 +1,4 @@
+import type { TreeItem } from '@stet/sdk'
 import { isOutage, noticeOutage, onOutageEnd } from '../../app/frame/lines/connection.ts'
 import { noticeSignedOut, onResume, stet } from '../../app/session.ts'
 import { noticeTexts, registerTexts } from '../../app/unsaved.ts'
@@ -36,6 +37,11 @@ export const openBuffers = {
     return entryOf(place).opening
   },
 
+  /** The text of a prompt if it is open, or closed and not yet saved. */
+  find(place: PromptPlace): PromptBuffer | null {
+    return entries.get(openBuffers.keyOf(place))?.opening.buffer ?? null
+  },
+
   subscribe(place: PromptPlace, listener: () => void): () => void {
     return entryOf(place).changed.watch(listener)
   },
@@ -65,8 +71,19 @@ export const openBuffers = {
 
   /** Whether the prompt is open with text that is not saved, or that the user must choose about. */
   holdsText(place: PromptPlace): boolean {
-    const state = entries.get(openBuffers.keyOf(place))?.opening.buffer?.state
+    const state = openBuffers.find(place)?.state
     return state !== undefined && (isUnsaved(state) || state.conflict !== null)
+  },
+
+  /** Gives the texts of a version the paths that their prompts have in its newest list. */
+  follow({ projectId, versionUuid }: Omit<PromptPlace, 'path'>, items: readonly TreeItem[]): void {
+    for (const buffer of allBuffers())
+      if (buffer.place.projectId === projectId && buffer.place.versionUuid === versionUuid) buffer.follow(items)
+  },
+
+  /** An address that is open without a prompt may have one now. */
+  retryMissing(place: PromptPlace): void {
+    if (entries.get(openBuffers.keyOf(place))?.opening.error) openBuffers.retry(place)
   },
 
   /** Reads a prompt again that could not be opened. */
@@ -102,7 +119,11 @@ async function load(place: PromptPlace, entry: Entry): Promise<void> {
     ])
     const buffer = new PromptBuffer(place, data, response.headers.get('etag'), version.status === 'merged')
     // Typing on live has found a draft: the same text has a second address, until nothing shows it under the first.
-    buffer.onMove = () => entries.set(openBuffers.keyOf(buffer.place), entry)
+    // A moved prompt has one as well.
+    buffer.onMove = () => {
+      if (entry.users === 0) forget(entry)
+      entries.set(openBuffers.keyOf(buffer.place), entry)
+    }
     buffer.subscribe(noticeChange)
     entry.isLoading = false
     update(entry, { buffer, error: null })
@@ -135,6 +156,10 @@ function release(entry: Entry): void {
   buffer?.close()
   entry.stopWatching?.()
   entry.stopWatching = null
+  forget(entry)
+}
+
+function forget(entry: Entry): void {
   for (const [key, value] of entries) if (value === entry) entries.delete(key)
 }
 

@@ -1,4 +1,5 @@
-import { ApiError, type Prompt } from '@stet/sdk'
+import { ApiError, type Prompt, type TreeItem } from '@stet/sdk'
+import { treeQuery } from '../../app/queries.ts'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import { say } from '../../ui/toast.tsx'
 import { Signal } from '../../ui/watched.ts'
@@ -53,13 +54,15 @@ export class PromptBuffer {
   savedAt: number | null = null
   /** Text of an earlier page, offered to the user. */
   offered: OfferedText[]
-  /** Called when the text goes into a draft, after `place` has changed. */
+  /** Called after `place` has changed. */
   onMove: () => void = () => {}
 
   #port: EditorPort | null = null
   #etag: string | null
   #timer: ReturnType<typeof setTimeout> | undefined
   #notice: ReturnType<typeof setTimeout> | undefined
+  /** How often the prompt got another path. */
+  #moves = 0
   #isHidden = false
   #isClosed = false
   readonly #changes = new Signal()
@@ -75,7 +78,7 @@ export class PromptBuffer {
     this.document = document
     this.#etag = etag
     this.state = startAutosave(storedOf(document), isLive ? 'live' : 'draft', this.id)
-    this.offered = copiesOf(place).filter(({ key, copy }) => {
+    this.offered = copiesOf(place, document.movedFrom).filter(({ key, copy }) => {
       if (copy.text !== document.content) return true
       dropCopy(key)
       return false
@@ -155,10 +158,11 @@ export class PromptBuffer {
   }
 
   /** Brings text of an earlier page back. What was typed since is saved first, so that nothing is replaced unsaved. */
-  async restore({ key, copy, versionUuid }: OfferedText): Promise<void> {
+  async restore({ key, copy, versionUuid, path }: OfferedText): Promise<void> {
     if (isUnsaved(this.state)) await this.save().catch(() => {})
     const { unsure, ...left } = copy
-    this.dispatch({ on: 'restored', ...left, ...(unsure && versionUuid === this.place.versionUuid && { unsure }) })
+    const isHere = versionUuid === this.place.versionUuid && path === this.place.path
+    this.dispatch({ on: 'restored', ...left, ...(unsure && isHere && { unsure }) })
     // Until the buffer has the text and its own copy of it, the offer stays.
     this.#kept.keepNow()
     if (this.state.text === copy.text && this.isKept) this.discard({ key })
@@ -184,13 +188,7 @@ export class PromptBuffer {
     const { epoch, conflict, reading, sending, unsure } = this.state
     if (conflict || reading || sending || unsure) return
     try {
-      const { data, response } = await stet.prompts
-        .get(this.place.path, {
-          ...this.#scope(),
-          maxRetries: 0,
-          ...(this.#etag && { headers: { 'If-None-Match': this.#etag } }),
-        })
-        .withResponse()
+      const { data, response } = await this.#get(this.#etag ? { 'If-None-Match': this.#etag } : {})
       if (epoch !== this.state.epoch) return
       this.dispatch({ on: 'polled', epoch, stored: storedOf(data) })
       // A text that came too late is not shown. With its ETag, later polls would get 304 and never bring it.
@@ -202,6 +200,18 @@ export class PromptBuffer {
       if (isMissing(error)) this.dispatch({ on: 'polled', epoch, stored: { text: '', contentHash: '' } })
       noticeSignedOut(error)
     }
+  }
+
+  /** Goes to the prompt's path in a list of its version. Returns whether that is another one than before. */
+  follow(items: readonly TreeItem[]): boolean {
+    const { documentUuid } = this.document
+    const path = items.find((item) => item.documentUuid === documentUuid && item.change !== 'deleted')?.path
+    if (path === undefined || path === this.place.path || this.#isClosed) return false
+    this.document = { ...this.document, path }
+    this.#moves++
+    this.#move({ path })
+    this.#changed(true)
+    return true
   }
 
   /** Releases the timers and ignores all later events. What is unsaved is given up. */
@@ -254,7 +264,8 @@ export class PromptBuffer {
           ...texts,
           baseHash,
           merge: true,
-          idempotencyKey: key,
+          // At another path it is another request.
+          idempotencyKey: this.#moves === 0 ? key : `${key}-${this.#moves}`,
           maxRetries: 0,
         })
         .withResponse()
@@ -272,7 +283,7 @@ export class PromptBuffer {
   /** After a 409: which text does the server hold? */
   async #read(): Promise<void> {
     try {
-      const document = await stet.prompts.get(this.place.path, { ...this.#scope(), maxRetries: 0 })
+      const { data: document } = await this.#get()
       this.#received(document)
       this.dispatch({ on: 'read', stored: storedOf(document) })
     } catch (error) {
@@ -285,11 +296,7 @@ export class PromptBuffer {
   async #findDraft(): Promise<void> {
     try {
       const draft = await draftForEdit(stet, this.place.projectId)
-      const earlier = copyKey(this.place, this.id)
-      this.place = { ...this.place, versionUuid: draft.uuid }
-      this.#kept.keepNow()
-      dropCopy(earlier)
-      this.onMove()
+      this.#move({ versionUuid: draft.uuid })
       this.dispatch({ on: 'moved' })
       say(`Your changes go into ${draft.isNew ? 'the new draft' : 'your draft'} ${draft.title}`)
       void queryClient.invalidateQueries({ queryKey: ['project', this.place.projectId, 'versions'] })
@@ -297,6 +304,36 @@ export class PromptBuffer {
       noticeSignedOut(error)
       this.dispatch({ on: 'move-failed', failure: problemOf(error) })
     }
+  }
+
+  #move(to: Partial<PromptPlace>): void {
+    const earlier = copyKey(this.place, this.id)
+    this.place = { ...this.place, ...to }
+    this.#kept.keepNow()
+    dropCopy(earlier)
+    this.onMove()
+  }
+
+  /** Reads the stored text. If another page has moved the prompt, the text follows it first. */
+  async #get(headers: Record<string, string> = {}): Promise<{ data: Prompt; response: Response }> {
+    const { path } = this.place
+    const isElsewhere = async () => this.place.path !== path || (await this.#findMoved(path))
+    try {
+      const read = await stet.prompts.get(path, { ...this.#scope(), maxRetries: 0, headers }).withResponse()
+      const isSame = read.data.documentUuid === this.document.documentUuid
+      if (isSame || !(await isElsewhere())) return read
+    } catch (error) {
+      if (!isMissing(error) || !(await isElsewhere())) throw error
+    }
+    return this.#get()
+  }
+
+  async #findMoved(from: string): Promise<boolean> {
+    const { projectId, versionUuid } = this.place
+    const items = await queryClient.fetchQuery({ ...treeQuery(projectId, versionUuid), staleTime: 0 })
+    const hasMoved = this.follow(items)
+    if (hasMoved) say(`${from} was moved to ${this.place.path}`)
+    return hasMoved
   }
 
   /** A saved text changes its version: its tree, its differences and what it refers to. */

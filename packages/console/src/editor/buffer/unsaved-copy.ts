@@ -81,11 +81,13 @@ export function copiesIn(projectId: number): OfferedText[] {
 /**
  * Copies that other pages left for this prompt. Those of its version come first, then the newest. A draft may have been
  * published or deleted since, so its copies are offered in every version.
+ *
+ * @param movedFrom the path before the draft moved the prompt
  */
-export function copiesOf(place: PromptPlace): OfferedText[] {
+export function copiesOf(place: PromptPlace, movedFrom?: string): OfferedText[] {
   const isOwn = ({ versionUuid }: OfferedText) => Number(versionUuid === place.versionUuid)
   return copiesIn(place.projectId)
-    .filter(({ path }) => path === place.path)
+    .filter(({ path }) => path === place.path || path === movedFrom)
     .sort((a, b) => isOwn(b) - isOwn(a))
 }
 

@@ -40,7 +40,7 @@ function Deleted({ buffer, main }: UnsavedConflictProps) {
   }
   return (
     <Conflict
-      what="This prompt was deleted or renamed while you had it open."
+      what="This prompt was deleted while you had it open."
       className={css['deleted']}
       stored={{ name: 'Deleted', text: null, choice: 'Leave it deleted', onChoose: leave }}
       edited={{ name: 'Just typed', text: null, choice: 'Keep the prompt', onChoose: keep }}

@@ -1,13 +1,11 @@
-import type { VersionDiff as Diff } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useRef } from 'react'
 import { stepFrom, useShortcuts, useStepKeys } from '../../app/shortcuts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
+import { type ChangeKind, changeMarks, changeWords, describeChange, type PromptChange } from './changed-prompts.ts'
 import { type DiffLayout, TextDiff } from './text-diff.tsx'
 import css from './version-diff.module.css'
-
-export type PromptChange = Diff['changes'][number]
 
 interface VersionDiffProps {
   changes: readonly PromptChange[]
@@ -23,9 +21,6 @@ interface VersionDiffProps {
   /** Beside the title of the shown prompt. */
   actions?: (change: PromptChange) => ReactNode
 }
-
-const marks = { added: '+', modified: '~', deleted: '−' } as const
-const words = { added: 'added', modified: 'changed', deleted: 'deleted' } as const
 
 /** The prompts that a version changes, and the difference of one of them. Only that one is compared. */
 export function VersionDiff(props: VersionDiffProps) {
@@ -68,16 +63,34 @@ export function VersionDiff(props: VersionDiffProps) {
             <h2 className={css['path']}>{shown.path}</h2>
             <div className={css['actions']}>{actions?.(shown)}</div>
           </header>
-          <TextDiff
-            key={shown.path}
-            label={`${shown.path}, ${words[shown.status]}`}
-            before={shown.before?.content ?? ''}
-            after={shown.after?.content ?? ''}
-            layout={layout}
-          />
+          <ChangedText key={shown.path} change={shown} layout={layout} />
         </section>
       </div>
     </div>
+  )
+}
+
+/** The difference of one prompt. */
+export function ChangedText({ change, layout }: { change: PromptChange; layout: DiffLayout }) {
+  const { path, status, before, after, movedFrom } = change
+  const description = describeChange(status, change)
+  return (
+    <>
+      {movedFrom && (
+        <p>
+          Moved from <code>{movedFrom.path}</code>
+          {!movedFrom.contentHash && ', with the same text'}
+        </p>
+      )}
+      {(!movedFrom || movedFrom.contentHash) && (
+        <TextDiff
+          label={`${path}, ${description}`}
+          before={before?.content ?? ''}
+          after={after?.content ?? ''}
+          layout={layout}
+        />
+      )}
+    </>
   )
 }
 
@@ -97,11 +110,11 @@ function ChangeLink({ change, isCurrent, note }: { change: PromptChange; isCurre
       data-row
     >
       <span className={css['mark']} data-status={change.status} aria-hidden="true">
-        {marks[change.status]}
+        {changeMarks[change.status]}
       </span>
       <span className={css['name']}>
         {change.path}
-        <span className="hidden-text">{` ${words[change.status]}`}</span>
+        <span className="hidden-text">{` ${describeChange(change.status, change)}`}</span>
       </span>
       {change.conflict && <Chip tone="red">live changed</Chip>}
       {note}
@@ -111,9 +124,9 @@ function ChangeLink({ change, isCurrent, note }: { change: PromptChange; isCurre
 
 /** "3 prompts: 1 added, 2 changed". */
 export function changeText(changes: readonly PromptChange[]): string {
-  const parts = (['added', 'modified', 'deleted'] as const).flatMap((status) => {
+  const parts = (Object.keys(changeMarks) as ChangeKind[]).flatMap((status) => {
     const count = changes.filter((change) => change.status === status).length
-    return count ? [`${count} ${words[status]}`] : []
+    return count ? [`${count} ${changeWords[status]}`] : []
   })
   return `${changes.length} ${changes.length === 1 ? 'prompt' : 'prompts'}: ${parts.join(', ')}`
 }

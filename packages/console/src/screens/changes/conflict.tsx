@@ -1,4 +1,4 @@
-import type { Version } from '@stet/sdk'
+import type { Change, Version } from '@stet/sdk'
 import { mergeLines } from '@stet/template/merge'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -19,6 +19,8 @@ export interface LiveConflict {
   baseHash: string | null
   liveHash: string | null
   draftHash: string | null
+  /** The path to which the draft moves the prompt. */
+  movedTo?: string
 }
 
 interface ConflictProps {
@@ -30,7 +32,7 @@ interface ConflictProps {
 
 /** Shows what live changed, and lets the user write the text that contains both changes. */
 export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: ConflictProps) {
-  const { path, baseHash } = conflict
+  const { path, baseHash, movedTo } = conflict
   const queries = useQueryClient()
   const { data: versions } = useSuspenseQuery(versionsQuery(projectId))
   const texts = useQuery({
@@ -39,7 +41,7 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
     queryKey: ['conflict', projectId, versionUuid, path],
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
-    queryFn: () => readTexts({ projectId, versionUuid, path, baseHash }, versions),
+    queryFn: () => readTexts({ projectId, versionUuid, path, movedTo, baseHash }, versions),
   })
   const { live, draft, base, merged = null, isClean } = texts.data ?? {}
   const [edited, setEdited] = useState<string | null>(null)
@@ -57,16 +59,18 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
   const save = () => {
     const hashes = { baseHash: draft?.contentHash ?? '', liveHash: live?.contentHash ?? '' }
     const content = edited ?? merged
-    const change =
+    const change: Change =
       content === null
-        ? { path, status: 'deleted' as const, liveHash: hashes.liveHash }
-        : { path, status: 'modified' as const, content, ...hashes }
+        ? { path, status: 'deleted', liveHash: hashes.liveHash }
+        : movedTo === undefined
+          ? { path, status: 'modified', content, ...hashes }
+          : { path: movedTo, from: path, status: 'moved', content, ...hashes }
     return stet.versions.push(versionUuid, [change], { projectId })
   }
   const takeLive = () => stet.versions.revert(versionUuid, { projectId, paths: [path] })
   return (
     <Dialog
-      title={<code>{path}</code>}
+      title={<code>{movedTo === undefined ? path : `${path} → ${movedTo}`}</code>}
       wide
       isFirm={edited !== null}
       open
@@ -112,15 +116,16 @@ interface TextAddress {
   projectId: number
   versionUuid: string
   path: string
+  movedTo: string | undefined
   baseHash: string | null
 }
 
 async function readTexts(address: TextAddress, versions: readonly Version[]) {
-  const { projectId, versionUuid, path } = address
+  const { projectId, versionUuid, path, movedTo = path } = address
   const published = versions.filter(({ status }) => status === 'merged')
   const [live, draft, base] = await Promise.all([
     promptIn(projectId, 'live', path),
-    promptIn(projectId, versionUuid, path),
+    promptIn(projectId, versionUuid, movedTo),
     findBase(published, address),
   ])
   // What live changed in other lines is in the text already.

@@ -6,9 +6,10 @@ import { BarActions } from '../../app/bar-actions.tsx'
 import { diffQuery, listInterval, treeQuery, versionsQuery } from '../../app/queries.ts'
 import { stet, useBlocked } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
+import { changedPrompts, type PromptChange } from '../../editor/diff/changed-prompts.ts'
 import { RevertDialog } from '../../editor/diff/revert-dialog.tsx'
 import type { DiffLayout } from '../../editor/diff/text-diff.tsx'
-import { changeText, LayoutSwitch, type PromptChange, VersionDiff } from '../../editor/diff/version-diff.tsx'
+import { changeText, LayoutSwitch, VersionDiff } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
@@ -56,7 +57,11 @@ export function ChangesPage() {
 }
 
 function DraftChanges({ projectId, draft }: { projectId: number; draft: Version }) {
-  const { data } = useSuspenseQuery({ ...diffQuery(projectId, draft.uuid), refetchInterval: listInterval })
+  const { data } = useSuspenseQuery({
+    ...diffQuery(projectId, draft.uuid),
+    select: changedPrompts,
+    refetchInterval: listInterval,
+  })
   const { prompt, view } = route.useSearch()
   const navigate = route.useNavigate()
   const seen = useSeen(draft.uuid)

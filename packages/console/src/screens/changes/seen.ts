@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { store, stored } from '../../app/storage.ts'
-import type { PromptChange } from '../../editor/diff/version-diff.tsx'
+import type { PromptChange } from '../../editor/diff/changed-prompts.ts'
 
 const storageKey = (versionUuid: string) => `stet.seen.${versionUuid}`
 

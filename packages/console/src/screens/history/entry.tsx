@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { diffQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
+import { changedPrompts } from '../../editor/diff/changed-prompts.ts'
 import { changeText, LayoutSwitch, VersionDiff } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/states.tsx'
@@ -27,7 +28,7 @@ export default function HistoryEntry({ projectId, row, live }: EntryProps) {
   const navigate = route.useNavigate()
   const [rollingBack, setRollingBack] = useState(false)
   const needsPublish = useBlocked('publish')
-  const diff = useQuery(diffQuery(projectId, row.texts, row.base?.texts))
+  const diff = useQuery({ ...diffQuery(projectId, row.texts, row.base?.texts), select: changedPrompts })
   const choose = (search: { prompt?: string; view?: 'unified' | 'split' }) =>
     navigate({
       to: '/p/$project/history/$entry',

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { diffQuery, versionsQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
-import { TextDiff } from '../../editor/diff/text-diff.tsx'
-import { changeText, type PromptChange } from '../../editor/diff/version-diff.tsx'
+import { changedPrompts, type PromptChange } from '../../editor/diff/changed-prompts.ts'
+import { ChangedText, changeText } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -27,7 +27,7 @@ export function RollBackDialog({ projectId, target, live, onClose }: RollBackPro
   // What the user reads, and what the server expects. The list of versions may change meanwhile.
   const [compared, setCompared] = useState(live)
   const [reason, setReason] = useState('')
-  const diff = useQuery(diffQuery(projectId, target.texts, compared.texts))
+  const diff = useQuery({ ...diffQuery(projectId, target.texts, compared.texts), select: changedPrompts })
   const rollBack = useRollBack({ projectId, target, live: compared, onClose })
   const moved = hasReason(rollBack.error, 'moved') ? rollBack.error.details : null
   const served = useServed(projectId, moved?.current)
@@ -110,19 +110,16 @@ function useRollBack({ projectId, target, live, onClose }: RollBackProps) {
 /** A prompt is compared when it is opened. */
 function Changes({ changes }: { changes: readonly PromptChange[] }) {
   const [shown, setShown] = useState(changes.length === 1 ? changes[0]?.path : undefined)
-  return changes.map(({ path, before, after }) => (
-    <details key={path} open={shown === path} onToggle={({ currentTarget }) => currentTarget.open && setShown(path)}>
-      <summary>
-        <code>{path}</code>
-      </summary>
-      {shown === path && (
-        <TextDiff
-          before={before?.content ?? ''}
-          after={after?.content ?? ''}
-          layout="unified"
-          label={`${path}, after the rollback`}
-        />
-      )}
-    </details>
-  ))
+  return changes.map((change) => {
+    const { path } = change
+    const isShown = shown === path
+    return (
+      <details key={path} open={isShown} onToggle={({ currentTarget }) => currentTarget.open && setShown(path)}>
+        <summary>
+          <code>{path}</code>
+        </summary>
+        {isShown && <ChangedText change={change} layout="unified" />}
+      </details>
+    )
+  })
 }

@@ -5,7 +5,6 @@ import { useEffect, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { pathsOf, versionsQuery } from '../../app/queries.ts'
 import { noticeSignedOut } from '../../app/session.ts'
-import { openBuffers } from '../../editor/buffer/open-buffers.ts'
 import { copiesIn, dropCopy, isThere, type OfferedText, onCopyDropped } from '../../editor/buffer/unsaved-copy.ts'
 import { WrittenBy } from '../../editor/frame/offered-copy.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
@@ -29,7 +28,10 @@ const shownAtOnce = 3
 
 /** Text that an ended page could not save, of prompts that no screen shows. */
 export function LeftTexts({ place, path, tree, edits }: LeftTextsProps) {
-  const copies = useCopies(place, path)
+  const copies = useCopies(place, path).map((copy) => {
+    const movedTo = tree.data?.find((item) => item.path === copy.path)?.movedTo
+    return { ...copy, path: movedTo ?? copy.path }
+  })
   const { data: versions } = useQuery(versionsQuery(place.projectId))
   if (!tree.data || tree.isPlaceholderData || !versions) return null
   const paths = new Set(pathsOf(tree.data))
@@ -46,7 +48,7 @@ export function LeftTexts({ place, path, tree, edits }: LeftTextsProps) {
         const draft = draftOf(copy)
         if (paths.has(copy.path)) return <Elsewhere key={copy.key} {...{ copy, place }} />
         if (draft) return <Elsewhere key={copy.key} {...{ copy, place, draft }} />
-        return <Missing key={copy.key} {...{ copy, place, edits }} />
+        return <Missing key={copy.key} {...{ copy, edits }} />
       })}
       {left.length > shownAtOnce && <Notice tone="amber">And {left.length - shownAtOnce} more</Notice>}
     </section>
@@ -80,21 +82,14 @@ function Elsewhere({
   )
 }
 
-/** The prompt was renamed or deleted after the text was written. */
-function Missing({
-  copy: { key, path, copy },
-  place,
-  edits,
-}: { copy: OfferedText } & Pick<LeftTextsProps, 'place' | 'edits'>) {
+/** The prompt was deleted after the text was written. */
+function Missing({ copy: { key, path, copy }, edits }: { copy: OfferedText } & Pick<LeftTextsProps, 'edits'>) {
   const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
   const restore = async () => {
     setState('busy')
     try {
       await edits.create(path, copy.text)
       dropCopy(key)
-      // Its address may be open, with the error that there is no such prompt.
-      const opened = { ...place, path }
-      if (openBuffers.get(opened).error) openBuffers.retry(opened)
     } catch (error) {
       noticeSignedOut(error)
       setState({ error })

@@ -66,7 +66,6 @@ interface MissingPromptProps {
 export function MissingPrompt({ path, place, edits, error }: MissingPromptProps) {
   const { suggestions } = Object(error.details)
   const similar: readonly string[] = Array.isArray(suggestions) ? suggestions : []
-  const params = { project: String(place.projectId), version: place.versionUuid }
   return (
     <div className={css['nothing']} role="alert">
       <Empty line="There is no prompt at this address.">
@@ -78,7 +77,7 @@ export function MissingPrompt({ path, place, edits, error }: MissingPromptProps)
           <Link
             key={one}
             to="/p/$project/v/$version/prompts/$"
-            params={{ ...params, _splat: one }}
+            params={{ ...paramsOf(place), _splat: one }}
             className={css['suggestion']}
           >
             {one}
@@ -95,8 +94,21 @@ export function textAlone(panes: PaneLayout): PaneLayout {
   return { ...panes, tabs: ['tree', 'text'], chosen, isShown: (name) => name === chosen || !panes.isTab(name) }
 }
 
-/** In the place of a prompt that the draft deletes. */
-export function DeletedPrompt({ path, panes, edits }: { path: string; panes: PaneLayout; edits: PromptEdits }) {
+interface DeletedPromptProps {
+  place: EditPlace
+  path: string
+  /** If the draft only moves it: the new path. */
+  movedTo: string | undefined
+  panes: PaneLayout
+  edits: PromptEdits
+}
+
+function paramsOf({ projectId, versionUuid }: EditPlace) {
+  return { project: String(projectId), version: versionUuid }
+}
+
+/** In the place of a prompt that the draft deletes or moves. */
+export function DeletedPrompt({ place, path, movedTo, panes, edits }: DeletedPromptProps) {
   const restore = useMutation({ mutationFn: () => edits.revert(path), onError: noticeSignedOut })
   const alone = textAlone(panes)
   return (
@@ -109,9 +121,19 @@ export function DeletedPrompt({ path, panes, edits }: { path: string; panes: Pan
           </h1>
           <Empty
             line={
-              <>
-                This draft deletes <del>{path}</del>.
-              </>
+              movedTo === undefined ? (
+                <>
+                  This draft deletes <del>{path}</del>.
+                </>
+              ) : (
+                <>
+                  This draft moves <del>{path}</del> to{' '}
+                  <Link to="/p/$project/v/$version/prompts/$" params={{ ...paramsOf(place), _splat: movedTo }}>
+                    {movedTo}
+                  </Link>
+                  .
+                </>
+              )
             }
           >
             <p>Live keeps it until the draft is published.</p>

@@ -1,3 +1,4 @@
+import type { TreeItem } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
@@ -27,7 +28,7 @@ export function PromptsPage() {
   const place = usePlace(Number(project), version)
   const tree = useQuery({ ...treeQuery(place.projectId, version), enabled: place.isKnown })
   const open = tree.isPlaceholderData ? undefined : tree.data?.find((item) => item.path === path)
-  const isDeleted = useDeleted(place, path, open?.change === 'deleted')
+  const isDeleted = useDeleted(place, path, open)
   // Reading a prompt that the draft deletes is an error, so the list must be there first.
   const isWaiting = version !== 'live' && tree.isPending
   const edits = usePromptEdits(place, { version, path })
@@ -62,25 +63,31 @@ export function PromptsPage() {
         {path === undefined ? (
           <NoPrompt {...{ panes, tree, edits }} />
         ) : isWaiting ? null : isDeleted ? (
-          <DeletedPrompt {...{ path, panes, edits }} />
+          <DeletedPrompt {...{ place, path, panes, edits }} movedTo={open?.movedTo} />
         ) : (
           <Suspense>
             <OpenPanes {...{ place, path, panes, edits, example }} item={open} />
           </Suspense>
         )}
       </Panes>
-      {edits.dialog && Dialogs && <Dialogs edits={edits} dialog={edits.dialog} items={tree.data ?? []} />}
+      {edits.dialog && Dialogs && (
+        <Dialogs projectId={place.projectId} edits={edits} dialog={edits.dialog} items={tree.data ?? []} />
+      )}
     </div>
   )
 }
 
-/** A colleague may delete the prompt while the user types. The editor stays then, and offers to keep the text. */
-function useDeleted({ projectId, versionUuid }: EditPlace, path: string | undefined, isDeleted: boolean): boolean {
-  const holdsText = useSyncExternalStore(
-    openBuffers.watch,
-    () => path !== undefined && openBuffers.holdsText({ projectId, versionUuid, path }),
-  )
-  return isDeleted && !holdsText
+/**
+ * A colleague may delete the prompt while the user types. The editor stays then, and offers to keep the text. If the prompt
+ * was moved, its editor follows it.
+ */
+function useDeleted(place: EditPlace, path: string | undefined, item: TreeItem | undefined): boolean {
+  const stays = useSyncExternalStore(openBuffers.watch, () => {
+    if (path === undefined) return false
+    const at = { ...place, path }
+    return item?.movedTo === undefined ? openBuffers.holdsText(at) : openBuffers.find(at) !== null
+  })
+  return item?.change === 'deleted' && !stays
 }
 
 /** The version of the address. Before the first publication nothing is live, so the address changes to a draft. */

@@ -1,4 +1,5 @@
 import type { TreeItem } from '@stet/sdk'
+import { describeChange, kindOf } from '../../editor/diff/changed-prompts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Chip, Live } from '../../ui/mark.tsx'
@@ -15,14 +16,12 @@ interface PromptHeadProps {
   edits: PromptEdits
 }
 
-const changeTones = { added: 'blue', modified: 'blue', deleted: 'red' } as const
-const changeWords = { added: 'added', modified: 'changed', deleted: 'deleted' } as const
-
 /** The path of the open prompt, what the draft does to it, and what can be done with it as a whole. */
 export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
   const at = path.lastIndexOf('/') + 1
   const name = path.slice(at)
-  const change = item?.change
+  const { change = null } = item ?? {}
+  const kind = item && change && kindOf(change, item)
   const { blocked } = edits
   return (
     <>
@@ -30,7 +29,7 @@ export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
         <span className={css['folders']}>{path.slice(0, at)}</span>
         {place.isLive ? <Live>{name}</Live> : name}
       </h1>
-      {change && <Chip tone={changeTones[change]}>{changeWords[change]}</Chip>}
+      {kind && <Chip tone={kind === 'deleted' ? 'red' : 'blue'}>{describeChange(kind, item)}</Chip>}
       {item && change !== 'deleted' && (
         <Menu
           align="end"
@@ -43,7 +42,7 @@ export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
           <MenuItem
             note={<span data-keys>F2</span>}
             blocked={blocked}
-            onSelect={() => edits.ask({ kind: 'rename', item, path: item.path })}
+            onSelect={() => edits.ask({ kind: 'rename', row: { kind: 'prompt', key: path }, path })}
           >
             Rename
           </MenuItem>

@@ -1,16 +1,22 @@
 import { ApiError, type TreeItem } from '@stet/sdk'
 import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { messageOf } from '../../../app/failure.tsx'
 import { noticeSignedOut } from '../../../app/session.ts'
+import { kindOf } from '../../../editor/diff/changed-prompts.ts'
 import { RevertDialog } from '../../../editor/diff/revert-dialog.tsx'
-import { FormDialog } from '../../../ui/dialog.tsx'
+import { Button } from '../../../ui/button.tsx'
+import { Dialog, FormDialog } from '../../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../../ui/field.tsx'
+import { counted } from '../../../ui/time.tsx'
+import { movesOf } from '../tree/tree.ts'
 import { promptPath } from './prompt-path.ts'
 import { skeletons } from './skeletons.ts'
 import type { EditDialog, PromptEdits } from './use-prompt-edits.ts'
 
 interface DialogsProps {
+  projectId: number
   edits: PromptEdits
   dialog: EditDialog
   /** The prompts of the version. */
@@ -18,36 +24,43 @@ interface DialogsProps {
 }
 
 /** The questions before a change of a whole prompt. They are loaded when the first one is asked. */
-export default function Dialogs({ edits, dialog, items }: DialogsProps) {
+export default function Dialogs({ projectId, edits, dialog, items }: DialogsProps) {
   const close = () => edits.ask(null)
+  if (dialog.kind === 'broken') return <BrokenReferences {...dialog} projectId={projectId} onClose={close} />
   if (dialog.kind !== 'revert') return <PathDialog {...{ edits, dialog, items }} onClose={close} />
   const { path, change } = dialog.item
-  return <RevertDialog path={path} status={change ?? 'modified'} onConfirm={() => edits.revert(path)} onClose={close} />
+  const status = (change && kindOf(change, dialog.item)) ?? 'modified'
+  return <RevertDialog path={path} status={status} onConfirm={() => edits.revert(path)} onClose={close} />
 }
 
-interface PathDialogProps extends DialogsProps {
-  dialog: Exclude<EditDialog, { kind: 'revert' }>
+interface PathDialogProps extends Pick<DialogsProps, 'edits' | 'items'> {
+  dialog: Extract<EditDialog, { kind: 'new' | 'rename' }>
   onClose: () => void
 }
 
-/** Asks for the path of a new prompt and the text that it starts with, or for another path of a prompt. */
+interface BrokenReferencesProps extends Omit<Extract<EditDialog, { kind: 'broken' }>, 'kind'> {
+  projectId: number
+  onClose: () => void
+}
+
+/** Asks for the path of a new prompt and the text that it starts with, or for another path of a prompt or a folder. */
 function PathDialog({ edits, dialog, items, onClose }: PathDialogProps) {
-  const before = dialog.kind === 'rename' ? dialog.item.path : undefined
+  const row = dialog.kind === 'rename' ? dialog.row : undefined
+  const before = row?.key.replace(/\/$/, '')
   const [typed, setTyped] = useState(dialog.path)
   const [skeleton, setSkeleton] = useState<(typeof skeletons)[number]>(skeletons[0])
   const path = promptPath(typed, new Set(items.flatMap((item) => item.path.split('/'))))
   const send = useMutation({
-    mutationFn: () => (before === undefined ? edits.create(path, skeleton.text) : edits.rename(before, path)),
-    onSuccess: onClose,
+    mutationFn: () => (row ? edits.move(movesOf(items, row, path), row.key) : edits.create(path, skeleton.text)),
     onError: noticeSignedOut,
   })
   const isReady = path !== '' && path !== before && !typed.endsWith('/')
   return (
     <FormDialog
-      title={before === undefined ? 'New prompt' : `Rename ${before}`}
-      submit={before === undefined ? 'Create' : 'Rename'}
+      title={row ? `Rename ${row.key}` : 'New prompt'}
+      submit={row ? 'Rename' : 'Create'}
       busy={send.isPending}
-      missing={!isReady && (before === undefined ? 'type a path' : 'type another path')}
+      missing={!isReady && (row ? 'type another path' : 'type a path')}
       onSubmit={() => send.mutate()}
       onClose={onClose}
     >
@@ -70,7 +83,7 @@ function PathDialog({ edits, dialog, items, onClose }: PathDialogProps) {
           send.reset()
         }}
       />
-      {before === undefined && (
+      {!row && (
         <SelectField
           label="Start from"
           hint={skeleton.hint}
@@ -83,6 +96,30 @@ function PathDialog({ edits, dialog, items, onClose }: PathDialogProps) {
         </SelectField>
       )}
     </FormDialog>
+  )
+}
+
+/** Named after a move, because publishing refuses them. */
+function BrokenReferences({ projectId, from, versionUuid, paths, onClose }: BrokenReferencesProps) {
+  const params = { project: String(projectId), version: versionUuid }
+  return (
+    <Dialog
+      open
+      title="Renamed"
+      text={`${counted(paths.length, 'prompt')} still ${paths.length === 1 ? 'refers' : 'refer'} to ${from}. Change the references before you publish.`}
+      actions={<Button onClick={onClose}>Close</Button>}
+      onClose={onClose}
+    >
+      <ul>
+        {paths.map((path) => (
+          <li key={path}>
+            <Link to="/p/$project/v/$version/prompts/$" params={{ ...params, _splat: path }} onClick={onClose}>
+              {path}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
   )
 }
 

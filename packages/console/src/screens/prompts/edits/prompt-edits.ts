@@ -1,8 +1,9 @@
-import type { Change } from '@stet/sdk'
+import type { Change, PushResult } from '@stet/sdk'
 import { treeQuery, versionsQuery } from '../../../app/queries.ts'
 import { queryClient, stet } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
 import { type DraftForEdit, draftForEdit } from '../../../editor/draft-for-edit.ts'
+import type { Move } from '../tree/tree.ts'
 
 /** Where a change is made. Changes on live go into a draft. */
 export interface EditPlace {
@@ -26,56 +27,33 @@ export interface Edited {
  */
 export async function createPrompt(place: EditPlace, path: string, content: string): Promise<Edited> {
   const changes: Change[] = [{ path, status: 'added', content, baseHash: '' }]
-  const done = await edited(place, (versionUuid) => push(place, versionUuid, changes), changes)
-  // Its address may be open, with the error that there is no such prompt.
-  const created = { ...place, versionUuid: done.versionUuid, path }
-  if (openBuffers.get(created).error) openBuffers.retry(created)
+  const done = await edited(place, async (versionUuid, isDone) => isDone || push(place, versionUuid, changes), changes)
+  openBuffers.retryMissing({ ...place, versionUuid: done.versionUuid, path })
   return done
 }
 
 /**
- * Gives a prompt another path. The API has no rename: one push deletes the prompt and adds it at the new path.
- * The new prompt has another `documentUuid`, so it gets copies of the examples. `copied` resolves to what went wrong.
+ * Moves prompts in one push. What is typed in their editors is saved first, if it can be: it follows its prompt in any
+ * case.
  *
- * @throws ConflictError if the new path has a prompt, or if the prompt has just changed
+ * @throws ConflictError if a new path has a prompt
  */
-export async function renamePrompt(
-  place: EditPlace,
-  from: string,
-  to: string,
-): Promise<Edited & { copied: Promise<{ error: unknown } | null> }> {
-  let before = ''
-  const done = await edited(place, async (versionUuid) => {
-    const { content, contentHash, documentUuid } = await savedText(place, versionUuid, from)
-    before = documentUuid
-    await push(place, versionUuid, [
-      { path: from, status: 'deleted', baseHash: contentHash },
-      { path: to, status: 'added', content, baseHash: '' },
-    ])
-  })
-  // The prompt has its new path now, so a failure from here on must not look like a failed rename.
-  const copied = stet.prompts
-    .get(to, { projectId: place.projectId, versionUuid: done.versionUuid })
-    .then((renamed) => copyExamples(place, before, renamed.documentUuid))
-  return {
-    ...done,
-    copied: copied.then(
-      () => null,
-      (error: unknown) => ({ error }),
-    ),
-  }
-}
-
-/** One after another, because examples are listed in the order in which they were created. */
-async function copyExamples({ projectId }: EditPlace, from: string, to: string): Promise<void> {
-  const [examples, present] = await Promise.all([
-    stet.examples.list(from, { projectId }),
-    stet.examples.list(to, { projectId }),
-  ])
-  // A path that was deleted in this draft before gets its prompt back, with its examples.
-  const names = new Set(present.map(({ name }) => name))
-  for (const { name, parameters, messages } of examples)
-    if (!names.has(name)) await stet.examples.create({ documentUuid: to, name, parameters, messages }, { projectId })
+export async function movePrompts(place: EditPlace, moves: readonly Move[]): Promise<Edited & { broken: string[] }> {
+  await Promise.allSettled(moves.map(({ from }) => openBuffers.find({ ...place, path: from })?.save()))
+  const left = new Set(moves.map(({ from }) => from))
+  let broken: string[] = []
+  const done = await edited(
+    place,
+    async (versionUuid, isDone) => {
+      // A repeated move changes nothing, but lists the references. It moves the wrong prompt if the old path has one again.
+      if (isDone && moves.some(({ path }) => left.has(path))) return
+      const { brokenReferences = [] } = await push(place, versionUuid, moves)
+      broken = brokenReferences
+    },
+    moves,
+  )
+  for (const { path } of moves) openBuffers.retryMissing({ ...place, versionUuid: done.versionUuid, path })
+  return { ...done, broken }
 }
 
 /** Deletes a prompt. `undo` brings it back with the text that it had in this version. */
@@ -87,7 +65,7 @@ export async function deletePrompt(place: EditPlace, path: string): Promise<Edit
     await push(place, versionUuid, [{ path, status: 'deleted', baseHash: contentHash }])
   })
   // A poll between the push and the new tree has found the prompt deleted. There is nothing to ask about that.
-  bufferOf(place, path)?.dispatch({ on: 'let-go' })
+  openBuffers.find({ ...place, path })?.dispatch({ on: 'let-go' })
   const { versionUuid } = done
   return { ...done, undo: () => createPrompt({ ...place, versionUuid, isLive: false }, path, text) }
 }
@@ -101,32 +79,31 @@ export function revertPrompt(place: EditPlace, path: string): Promise<Edited> {
 
 /** The stored text of a prompt. What is typed in its editor is saved first. */
 async function savedText(place: EditPlace, versionUuid: string, path: string) {
-  await bufferOf(place, path)?.save()
+  await openBuffers.find({ ...place, path })?.save()
   return stet.prompts.get(path, { projectId: place.projectId, versionUuid })
 }
 
-function bufferOf({ projectId, versionUuid }: EditPlace, path: string) {
-  return openBuffers.get({ projectId, versionUuid, path }).buffer
-}
-
-/** @param changes what `change` does, if no text has to be read for it. A new draft is created with them. */
+/**
+ * @param change makes the change. `isDone`: the draft was created with it.
+ * @param changes what `change` does, if no text has to be read for it. A new draft is created with them.
+ */
 async function edited(
   place: EditPlace,
-  change: (versionUuid: string) => Promise<unknown>,
+  change: (versionUuid: string, isDone: boolean) => Promise<unknown>,
   changes: readonly Change[] = [],
 ): Promise<Edited> {
   const { projectId } = place
   const draft = place.isLive ? await draftForEdit(stet, projectId, changes) : null
   const versionUuid = draft?.uuid ?? place.versionUuid
-  const isDone = changes.length > 0 && draft?.changes === changes
-  if (!isDone) await change(versionUuid)
-  await Promise.all([
+  await change(versionUuid, changes.length > 0 && draft?.changes === changes)
+  const [tree] = await Promise.all([
     queryClient.fetchQuery({ ...treeQuery(projectId, versionUuid), staleTime: 0 }),
     queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey }),
   ])
+  openBuffers.follow({ projectId, versionUuid }, tree)
   return { versionUuid, draft }
 }
 
-function push({ projectId }: EditPlace, versionUuid: string, changes: readonly Change[]): Promise<unknown> {
+function push({ projectId }: EditPlace, versionUuid: string, changes: readonly Change[]): Promise<PushResult> {
   return stet.versions.push(versionUuid, changes, { projectId })
 }

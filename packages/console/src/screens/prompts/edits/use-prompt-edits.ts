@@ -3,14 +3,18 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { treeQuery } from '../../../app/queries.ts'
 import { noticeSignedOut, queryClient, useBlocked } from '../../../app/session.ts'
+import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
 import { holdKeys } from '../../../ui/held-keys.ts'
 import { say } from '../../../ui/toast.tsx'
-import { createPrompt, deletePrompt, type Edited, type EditPlace, renamePrompt, revertPrompt } from './prompt-edits.ts'
+import type { Move, Row } from '../tree/tree.ts'
+import { createPrompt, deletePrompt, type Edited, type EditPlace, movePrompts, revertPrompt } from './prompt-edits.ts'
 
 /** A change that the user is asked about first. */
 export type EditDialog =
   | { kind: 'new'; path: string }
-  | { kind: 'rename'; item: TreeItem; path: string }
+  | { kind: 'rename'; row: Pick<Row, 'kind' | 'key'>; path: string }
+  /** After a move: the prompts of the version that still refer to an old path. */
+  | { kind: 'broken'; from: string; versionUuid: string; paths: readonly string[] }
   | { kind: 'revert'; item: TreeItem }
 
 interface EditFailure {
@@ -25,7 +29,8 @@ export interface PromptEdits {
   dialog: EditDialog | null
   ask: (dialog: EditDialog | null) => void
   create: (path: string, text: string) => Promise<void>
-  rename: (from: string, to: string) => Promise<void>
+  /** @param from what the user sees moving: a prompt or a folder */
+  move: (moves: readonly Move[], from: string) => Promise<void>
   /** Deletes without a question, because it can be undone. */
   remove: (path: string) => void
   /** Drops what the draft changes at the path: brings a deleted prompt back, or drops a text. */
@@ -44,8 +49,8 @@ export function usePromptEdits(
   const [dialog, setDialog] = useState<EditDialog | null>(null)
   const [failure, setFailure] = useState<EditFailure | null>(null)
 
-  /** Shows a prompt of the version that was changed, or the list. */
-  const show = async ({ versionUuid }: Edited, path: string | undefined) => {
+  /** Shows a prompt of the version that was changed, or the list. A moved prompt keeps what the address says about it. */
+  const show = async ({ versionUuid }: Edited, path: string | undefined, isSame = false) => {
     if (versionUuid === shown.version && path === shown.path) return
     const params = { project: String(place.projectId), version: versionUuid }
     if (path === undefined) await navigate({ to: '/p/$project/v/$version/prompts', params })
@@ -53,13 +58,13 @@ export function usePromptEdits(
       await navigate({
         to: '/p/$project/v/$version/prompts/$',
         params: { ...params, _splat: path },
-        search: ({ tab }) => (tab ? { tab } : {}),
+        search: ({ tab, ...rest }) => ({ ...(tab && { tab }), ...(isSame && rest) }),
       })
   }
   /** The open prompt, unless the change has removed its path from the version. */
-  const remaining = ({ versionUuid }: Edited) => {
+  const remaining = ({ versionUuid }: Edited, open = shown.path) => {
     const tree = queryClient.getQueryData(treeQuery(place.projectId, versionUuid).queryKey)
-    return tree?.some(({ path }) => path === shown.path) ? shown.path : undefined
+    return tree?.some(({ path }) => path === open) ? open : undefined
   }
   const where = ({ draft }: Edited) =>
     draft ? ` in ${draft.isNew ? 'the new draft' : 'your draft'} ${draft.title}` : ''
@@ -92,22 +97,25 @@ export function usePromptEdits(
       const done = await createPrompt(place, path, text)
       await show(done, path)
       if (done.draft) say(`Created ${path}${where(done)}`)
+      setDialog(null)
     },
-    async rename(from, to) {
+    async move(moves, from) {
       setFailure(null)
-      const done = await renamePrompt(place, from, to)
-      const failed = await done.copied
-      if (failed) fail('The prompt was renamed, but not all of its examples were copied')(failed.error)
-      await show(done, shown.path === from ? to : shown.path)
+      const { broken, ...done } = await movePrompts(place, moves)
+      const moved = moves.find((move) => move.from === shown.path)
+      await show(done, moved?.path ?? shown.path, moved !== undefined)
       if (done.draft) say(`Renamed ${from}${where(done)}`)
+      setDialog(broken.length > 0 ? { kind: 'broken', from, versionUuid: done.versionUuid, paths: broken } : null)
     },
     remove: (path) => {
       setFailure(null)
       void remove(path)
     },
     async revert(path) {
+      const open = shown.path === undefined ? null : openBuffers.find({ ...place, path: shown.path })
       const done = await revertPrompt(place, path)
-      await show(done, remaining(done))
+      // A moved prompt is back at its old path.
+      await show(done, remaining(done, open?.place.path))
     },
     failure,
   }

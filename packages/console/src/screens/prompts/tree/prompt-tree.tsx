@@ -10,6 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import { changeMarks, describeChange, kindOf } from '../../../editor/diff/changed-prompts.ts'
 import { Hidden, join } from '../../../ui/button.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { counted, countText } from '../../../ui/time.tsx'
@@ -30,10 +31,10 @@ interface PromptTreeProps {
   onToggle: (folder: string) => void
   /** Keys that change something. `folder` is where the focus is, with a slash at its end, or empty. */
   onNew: (folder: string) => void
-  onRename: (item: TreeItem) => void
+  onRename: (row: Row) => void
   onDelete: (item: TreeItem) => void
-  /** A prompt was dropped on a folder, or on the empty space below all rows. */
-  onMove: (path: string, folder: string) => void
+  /** A row was dropped on a folder, or on the empty space below all rows. */
+  onMove: (row: Row, folder: string) => void
 }
 
 /**
@@ -102,6 +103,7 @@ const FolderLine = memo(({ row, isCurrent, isTarget }: LineProps<FolderRow> & { 
     className={css['row']}
     aria-expanded={row.isOpen}
     data-target={isTarget || undefined}
+    draggable
   >
     <span className={css['sign']} data-open={row.isOpen || undefined}>
       <Icon name="right" size={12} />
@@ -142,21 +144,20 @@ const PromptLine = memo(
         </span>
         <span className={css['name']}>{row.name}</span>
         {isBroken(row.item) && <ErrorMark text="has errors" />}
-        {change && <ChangeMark change={change} />}
+        {change && <ChangeMark item={row.item} change={change} />}
       </a>
     )
   },
 )
 
-const changeMarks = { added: '+', modified: '~', deleted: '−' } as const
-const changeWords = { added: 'added', modified: 'changed', deleted: 'deleted' } as const
-
-/** What a draft does to a prompt: `+`, `~` or `−`. */
-function ChangeMark({ change }: { change: keyof typeof changeMarks }) {
+/** What a draft does to a prompt: `+`, `~`, `→` or `−`. */
+function ChangeMark({ item, change }: { item: TreeItem; change: NonNullable<TreeItem['change']> }) {
+  const kind = kindOf(change, item) ?? change
+  const text = describeChange(kind, item)
   return (
-    <span className={css['change']} data-change={change} title={changeWords[change]}>
-      <span aria-hidden="true">{changeMarks[change]}</span>
-      <Hidden>, {changeWords[change]}</Hidden>
+    <span className={css['change']} data-change={kind} title={text}>
+      <span aria-hidden="true">{changeMarks[kind]}</span>
+      <Hidden>, {text}</Hidden>
     </span>
   )
 }
@@ -194,7 +195,7 @@ function useTreeKeys(rows: readonly Row[], at: number, focus: (index: number) =>
     else if (event.key === 'Enter' || event.key === ' ') {
       if (row.kind === 'folder') actions.onToggle(row.key)
       else actions.onOpen(row.key)
-    } else if (event.key === 'F2' && row.kind === 'prompt') actions.onRename(row.item)
+    } else if (event.key === 'F2') actions.onRename(row)
     else if (event.key === 'Delete' && row.kind === 'prompt') actions.onDelete(row.item)
     else if (event.key === 'n' && !isTyping) actions.onNew(folderOf(row))
     else if (event.key.length === 1) {
@@ -214,9 +215,9 @@ function folderOf(row: Row): string {
   return row.kind === 'folder' ? row.key : row.key.slice(0, row.key.lastIndexOf('/') + 1)
 }
 
-/** Dragging a prompt to a folder opens the rename dialog with the new path. */
+/** Dragging a row to a folder opens the rename dialog with the new path. */
 function useDrop(rows: readonly Row[], onMove: PromptTreeProps['onMove']) {
-  const dragged = useRef<string | null>(null)
+  const dragged = useRef<Row | null>(null)
   const [target, setTarget] = useState<string | null>(null)
   const folderAt = (element: EventTarget) => {
     const row = rows[indexOf(element)]
@@ -228,8 +229,7 @@ function useDrop(rows: readonly Row[], onMove: PromptTreeProps['onMove']) {
   }
   const handlers = {
     onDragStart: ({ target }: { target: EventTarget }) => {
-      const row = rows[indexOf(target)]
-      dragged.current = row?.kind === 'prompt' && row.item.change !== 'deleted' ? row.key : null
+      dragged.current = rows[indexOf(target)] ?? null
     },
     onDragOver: (event: React.DragEvent) => {
       if (dragged.current === null) return
@@ -237,11 +237,11 @@ function useDrop(rows: readonly Row[], onMove: PromptTreeProps['onMove']) {
       setTarget(folderAt(event.target))
     },
     onDrop: (event: React.DragEvent) => {
-      const path = dragged.current
+      const row = dragged.current
       end()
-      if (path === null) return
+      if (row === null) return
       event.preventDefault()
-      onMove(path, folderAt(event.target))
+      onMove(row, folderAt(event.target))
     },
     onDragEnd: end,
   }

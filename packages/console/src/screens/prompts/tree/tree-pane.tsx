@@ -14,7 +14,7 @@ import type { EditPlace } from '../edits/prompt-edits.ts'
 import type { PromptEdits } from '../edits/use-prompt-edits.ts'
 import { PromptTree } from './prompt-tree.tsx'
 import css from './tree.module.css'
-import { countsOf, foldersAbove, matching, pathsInOrder, rowsOf } from './tree.ts'
+import { countsOf, foldersAbove, matching, pathsInOrder, type Row, rowsOf } from './tree.ts'
 
 interface TreePaneProps {
   tree: UseQueryResult<TreeItem[]>
@@ -87,12 +87,12 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
             onOpen={open}
             onToggle={toggle}
             onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', path: folder })}
-            onRename={(item) => rename(edits, item, item.path)}
+            onRename={(row) => rename(edits, row, row.key.replace(/\/$/, ''))}
             onDelete={({ path, change }) => !edits.blocked && change !== 'deleted' && edits.remove(path)}
-            onMove={(from, folder) => {
-              const item = items.find((one) => one.path === from)
-              const to = folder + from.slice(from.lastIndexOf('/') + 1)
-              if (item && to !== from) rename(edits, item, to)
+            onMove={(row, folder) => {
+              const isInside = row.kind === 'folder' && folder.startsWith(row.key)
+              if (!isInside && folder !== foldersAbove(row.key.replace(/\/$/, '')).at(-1))
+                rename(edits, row, folder + row.name)
             }}
           />
         )}
@@ -114,14 +114,15 @@ function useListKeys(edits: PromptEdits, path: string | undefined): void {
       blocked: edits.blocked,
       run: () => edits.ask({ kind: 'new', path: folderOf(path) }),
     },
-    { keys: 'F2', label: 'Rename the prompt that has the focus in the list', group, inPalette: false },
+    { keys: 'F2', label: 'Rename the prompt or folder that has the focus in the list', group, inPalette: false },
     { keys: 'Delete', label: 'Delete the prompt that has the focus in the list', group, inPalette: false },
   ])
 }
 
-/** A deleted prompt has no name to change. */
-function rename(edits: PromptEdits, item: TreeItem, to: string): void {
-  if (!edits.blocked && item.change !== 'deleted') edits.ask({ kind: 'rename', item, path: to })
+/** A deleted prompt has no name to change, and neither has a folder of nothing else. */
+function rename(edits: PromptEdits, row: Row, path: string): void {
+  const isGone = row.kind === 'folder' ? row.count === 0 : row.item.change === 'deleted'
+  if (!edits.blocked && !isGone) edits.ask({ kind: 'rename', row, path })
 }
 
 /** Above the list: how old it is, and what could not be done. */

@@ -1,6 +1,6 @@
 import type { TreeItem } from '@stet/sdk'
 import { expect, test } from 'vitest'
-import { countsOf, foldersAbove, matching, moved, pathsInOrder, rowsOf, typedRow } from './tree.ts'
+import { countsOf, foldersAbove, matching, moved, movesOf, pathsInOrder, rowsOf, typedRow } from './tree.ts'
 
 const item = (path: string, change: TreeItem['change'] = null): TreeItem => ({
   path,
@@ -42,6 +42,24 @@ test('a deleted prompt is a change and no prompt', () => {
     changes: 2,
     errors: 0,
   })
+})
+
+test('a move is one row and one change, at the new path', () => {
+  const from = { ...item('a/b', 'deleted'), movedTo: 'c/d' }
+  const to = { ...item('c/d', 'added'), movedFrom: { path: 'a/b' } }
+  expect(pathsInOrder([from, to, item('e')])).toEqual(['c/d', 'e'])
+  expect(countsOf([from, to])).toEqual({ prompts: 1, changes: 1, errors: 0 })
+})
+
+test('a folder moves with all its prompts, and a prompt of the same name stays', () => {
+  const all = [...['run', 'run/logs', 'run/a/b', 'runs/c'].map((path) => item(path)), item('run/gone', 'deleted')]
+  const moves = (kind: 'folder' | 'prompt', key: string) =>
+    movesOf(all, { kind, key }, 'to/run').map(({ from, path }) => [from, path])
+  expect(moves('folder', 'run/')).toEqual([
+    ['run/logs', 'to/run/logs'],
+    ['run/a/b', 'to/run/a/b'],
+  ])
+  expect(moves('prompt', 'run')).toEqual([['run', 'to/run']])
 })
 
 test('arrows, Home and End move, and open and close folders', () => {

@@ -1,4 +1,5 @@
-import type { TreeItem } from '@stet/sdk'
+import type { Change, TreeItem } from '@stet/sdk'
+import { kindOf } from '../../../editor/diff/changed-prompts.ts'
 
 interface Place {
   /** Unique in the tree. A folder's key ends with a slash, because a prompt may have the same path. */
@@ -27,6 +28,9 @@ export interface PromptRow extends Place {
 }
 
 export type Row = FolderRow | PromptRow
+
+/** A prompt at another path, as a push has it. */
+export type Move = Change & { from: string }
 
 interface Folder {
   name: string
@@ -68,6 +72,8 @@ export function pathsInOrder(items: readonly TreeItem[]): string[] {
 function foldersOf(items: readonly TreeItem[]): Folder {
   const root = emptyFolder('', '')
   for (const item of items) {
+    // A prompt that has moved is listed once, at its new path.
+    if (item.change && !kindOf(item.change, item)) continue
     const segments = item.path.split('/')
     const name = segments.pop() ?? ''
     let folder = root
@@ -148,6 +154,16 @@ export function moved(rows: readonly Row[], at: number, key: string): { focus: n
     default:
       return null
   }
+}
+
+/** Moves a row, and below a folder all its prompts. `path` is the row's new path, also for a folder without a slash. */
+export function movesOf(items: readonly TreeItem[], { kind, key }: Pick<Row, 'kind' | 'key'>, path: string): Move[] {
+  const isMoving = (item: TreeItem) =>
+    item.change !== 'deleted' && (kind === 'folder' ? item.path.startsWith(key) : item.path === key)
+  const start = kind === 'folder' ? `${path}/` : path
+  return items
+    .filter(isMoving)
+    .map((item) => ({ status: 'moved', from: item.path, path: start + item.path.slice(key.length) }))
 }
 
 /** The next row below `at` whose name starts with the typed text. One repeated letter goes from match to match. */
