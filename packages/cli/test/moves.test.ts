@@ -130,6 +130,40 @@ test('a prompt that takes the path of a moved one is another prompt', async () =
   expect(await succeed(ana, 'status', '--check')).toBe('')
 })
 
+test.each([
+  ['b', 'a'],
+  ['a', 'b'],
+])('a repeated push --for keeps the move from %s to %s beside a new prompt at the old path', async (from, to) => {
+  const [ana] = await pairOf(`replaced again from ${from}`, { [from]: poem })
+  const [uuid] = (await servedTo(ana))[from] ?? []
+  await succeed(ana, 'mv', from, to)
+  await write(ana, from, letter)
+  await succeed(ana, 'push', '--for', 'replaced')
+  await write(ana, to, `${poem}Bye.\n`)
+  await succeed(ana, 'push', '--for', 'replaced')
+  const served = await servedTo(ana, await draftOf(ana))
+  expect(served).toEqual({ [from]: [expect.not.stringMatching(uuid ?? ''), letter], [to]: [uuid, `${poem}Bye.\n`] })
+})
+
+test('a move that is skipped for its case holds back every change that needs its old path', async () => {
+  const [ana, ben] = await pairOf('skipped move', { a: poem, b: letter, c: 'first c\n' })
+  await write(ana, 'Hello', 'hello of ana\n')
+  await succeed(ana, 'push', '--publish', '--yes')
+  const before = await servedTo(ana)
+  await succeed(ben, 'mv', 'a', 'hello')
+  await succeed(ben, 'mv', 'b', 'a')
+  await write(ben, 'b', 'another b\n')
+  await write(ben, 'c', 'second c\n')
+  const pushed = await ben.stet(['push', '--name', 'skipped', '--json'])
+  expect(pushed.code).toBe(1)
+  expect(JSON.parse(pushed.stdout)).toMatchObject({
+    changes: [{ path: 'c', status: 'modified' }],
+    refused: [{ path: 'hello' }, { path: 'a' }, { path: 'b' }],
+  })
+  const c = [before['c']?.[0], 'second c\n']
+  expect(await servedTo(ana, await draftOf(ben))).toEqual({ ...before, c })
+})
+
 test('stet mv is remembered until the push: rewritten texts, a second move, and the way back', async () => {
   const [ana] = await pairOf('noted', { 'x/a': poem, b: letter })
   const [uuid] = (await servedTo(ana))['x/a'] ?? []

@@ -13,6 +13,7 @@ beforeAll(async () => {
 })
 afterEach(() => {
   proxy.collects = undefined
+  proxy.lacks = undefined
 })
 afterAll(() => proxy.stop())
 
@@ -86,4 +87,27 @@ test('a publication whose response is still a draft fails', async () => {
   const published = await person.stet(['publish', '--yes'])
   expect(published).toMatchObject({ code: 1, stderr: expect.stringContaining('did not publish "two"') })
   expect(await readFile(join(person.folder, 'stet.lock.json'), 'utf8')).toBe(before)
+})
+
+test('a server that cannot check drafts checks them only while it publishes', async () => {
+  const person = await someone()
+  await succeed(person, 'push', '--name', 'one')
+  proxy.lacks = /\/checks(\?|$)/
+  const checked = await person.stet(['publish', '--check', '--json'])
+  expect(checked).toMatchObject({ code: 1, stdout: '' })
+  expect(JSON.parse(checked.stderr).error).toMatchObject({
+    message: expect.stringContaining('nothing was checked'),
+    next: expect.stringContaining('upgrade'),
+  })
+  const draft = await readFile(join(person.folder, 'stet.lock.json'), 'utf8')
+  await succeed(person, 'versions', 'use', 'live')
+  await write(person, 'a', 'a of live\n')
+  await succeed(person, 'push', '--publish', '--yes', '--force')
+  const { uuid } = JSON.parse(draft).version
+  proxy.seen.length = 0
+  const conflicting = await person.stet(['publish', uuid, '--yes', '--json'])
+  expect(conflicting).toMatchObject({ code: 6, stdout: '' })
+  expect(JSON.parse(conflicting.stderr).error).toMatchObject({ lines: ['a'] })
+  expect(proxy.seen.filter((line) => !line.startsWith('GET '))).toEqual([])
+  await succeed(person, 'publish', uuid, '--yes', '--force')
 })

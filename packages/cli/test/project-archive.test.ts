@@ -248,6 +248,33 @@ test('moved prompts keep their examples and evaluations, in versions and in draf
   expect(await shown(Number(imported.stdout))).toEqual(before)
 })
 
+test('a draft that moves prompts which live has moved or deleted since can be imported, as new prompts', async () => {
+  const { project, version: first } = await target.projects.create('Moved in live')
+  const at = { projectId: project.id }
+  const texts = ['a', 'b', 'c'].map((path) => ({ path, status: 'added' as const, content: `text ${path}` }))
+  await target.versions.push(first.uuid, texts, at)
+  await target.versions.publish(first.uuid, at)
+  const open = await target.versions.create('open', at)
+  const moves = ['a', 'b', 'c'].map((from) => ({ path: `${from}-open`, from, status: 'moved' as const }))
+  await target.versions.push(open.uuid, [...moves, { path: 'c', status: 'added', content: 'new c' }], at)
+  const second = await target.versions.create('published', at)
+  await target.versions.push(second.uuid, [{ path: 'a-live', from: 'a', status: 'moved' }], at)
+  for (const path of ['b', 'c']) await target.prompts.delete(path, { ...at, versionUuid: second.uuid })
+  await target.versions.publish(second.uuid, at)
+  const textsOf = async (projectId: number, versionUuid: string) => {
+    const prompts = await target.prompts.list({ projectId, versionUuid })
+    return Object.fromEntries(prompts.map(({ path, content }) => [path, content]))
+  }
+  const before = [await textsOf(project.id, 'live'), await textsOf(project.id, open.uuid)]
+  expect(await other.stet(['projects', 'export', String(project.id), 'm.stet.gz'])).toMatchObject({ code: 0 })
+  const packed = await readFile(join(other.folder, 'm.stet.gz'))
+  await target.projects.delete(project.id, { name: 'Moved in live' })
+  const imported = await importInto(packed)
+  expect(imported.code, imported.stderr).toBe(0)
+  const id = Number(imported.stdout)
+  expect([await textsOf(id, 'live'), await textsOf(id, open.uuid)]).toEqual(before)
+})
+
 test('an archive of an unchanged project has the same bytes, and overwrites a file only with --force', async () => {
   expect((await exportNow()).equals(archive)).toBe(true)
   const argv = ['projects', 'export', String(projectId), 'support.stet.gz']

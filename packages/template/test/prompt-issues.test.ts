@@ -256,7 +256,7 @@ describe('a model that its provider is not known to have', () => {
     unknownModel({ path: 'a', content }, { model: 'm', provider: 'openai', near })
 
   it('is a warning at its key, and suggests a similar one', () => {
-    expect(issueOf('---\r\nprovider: openai\r\n  "model": m\r\n---\r\n', 'n')).toMatchObject({
+    expect(issueOf('---\r\n  provider: openai\r\n  "model": m\r\n---\r\n', 'n')).toMatchObject({
       severity: 'warning',
       code: 'unknown-model',
       message: '`m` is not in the list of models of openai. Did you mean `n`?',
@@ -269,5 +269,14 @@ describe('a model that its provider is not known to have', () => {
       line: 1,
       column: 1,
     })
+  })
+
+  it.each([
+    ['a parameter', front('parameters:', '  model: text', 'model: m'), 4],
+    ['a line of a text', front('description: |', '  model: n', 'model: m'), 4],
+    ['a comment before', '/*\nmodel: n\n*/\n---\n# model: n\nmodel: m\n---\n', 6],
+    ['the messages', '---\n{ model: m }\n---\nmodel: n', 1],
+  ])('is not at %s', (_, content, line) => {
+    expect(issueOf(content).line).toBe(line)
   })
 })

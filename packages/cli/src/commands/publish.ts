@@ -74,7 +74,7 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
       hint: 'run stet push first, or pass --allow-empty to publish it unchanged',
     })
   }
-  await checkDraft(client, version, input.isForced || (input.merges && !input.isCheck), ctx)
+  await checkDraft(client, version, diff.changes, input, ctx)
   const changes = diff.changes.flatMap(describeChange)
   if (input.isCheck) return { version, isPublished: false, changes }
   const description = await descriptionOf(input, ctx)
@@ -144,14 +144,23 @@ function refuseDirty({ compared }: Workspace): void {
   })
 }
 
-async function checkDraft(client: Stet, version: Version, takesConflicts: boolean | undefined, ctx: Context) {
+async function checkDraft(
+  client: Stet,
+  version: Version,
+  changes: VersionDiff['changes'],
+  { isCheck, isForced, merges }: PublishInput,
+  ctx: Context,
+): Promise<void> {
   const { ApiError } = await import('@stet/sdk')
   const found = await client.versions.checks(version.uuid, { block: 'configuration' }).catch((error: unknown) => {
-    // An older server checks only while it publishes.
     if (!(error instanceof ApiError && error.reason === 'unknown-route')) throw error
+    // An older server compiles the prompts only while it publishes.
+    if (!isCheck) return { conflicts: changes.filter(({ conflict }) => conflict), checks: [] }
+    throw new CliError('unexpected', 'The server cannot check a draft; nothing was checked', {
+      hint: 'upgrade the server',
+    })
   })
-  if (!found) return
-  if (found.conflicts.length > 0 && !takesConflicts) {
+  if (found.conflicts.length > 0 && !isForced && (!merges || isCheck)) {
     const paths = found.conflicts.map(({ path }) => path)
     throw await liveConflict(version, paths, ctx)
   }

@@ -111,9 +111,8 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     ctx.warn(`Changed on the server only, not touched: ${plan.remoteOnly.map(({ path }) => path).join(', ')}`)
   }
   const deletions = await agreedDeletions(plan, input, ctx)
-  const clashing = clashesOf(plan.changes, deletions, workspace)
-  for (const { path, reason } of clashing) ctx.warn(`Skipped ${path}: ${reason}`)
-  const sendable = plan.changes.filter((change) => !clashing.some(({ path }) => path === change.path))
+  const { sendable, skipped } = skipClashes(plan.changes, deletions, workspace)
+  for (const { path, reason } of skipped) ctx.warn(`Skipped ${path}: ${reason}`)
   const changes = [...sendable, ...deletions]
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   refuseTooMany(changes)
@@ -136,7 +135,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     errors: pushed.flatMap(({ path, errors }) => (errors.length > 0 ? [{ path, errors }] : [])),
     issues: pushed.flatMap(({ path, issues = [] }) => (issues.length > 0 ? [{ path, issues }] : [])),
     required,
-    refused: [...workspace.scan.refused, ...clashing],
+    refused: [...workspace.scan.refused, ...skipped],
     durationMs: Math.round(performance.now() - startedMs),
   }
   if (target.published) {
@@ -207,15 +206,31 @@ async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: C
   return []
 }
 
-// Finds new prompts that differ from another prompt only in case. Some systems store both as one file, so a pull would
-// write neither.
-function clashesOf(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace): Refusal[] {
+// Skips new prompts that differ from another prompt only in case. A prompt whose move is skipped keeps its path, so the
+// changes that need this path are skipped too: they would overwrite its text.
+function skipClashes(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace) {
+  let sendable = changes
+  const skipped: Refusal[] = []
+  for (;;) {
+    const isSkipped = ({ path }: Change) => skipped.some((one) => one.path === path)
+    const kept = new Set(changes.filter(isSkipped).map(({ from }) => from))
+    const clashes = clashesOf(sendable, deletions, remote)
+    const found = sendable.flatMap(({ path, status }): Refusal[] => {
+      if (kept.has(path)) return [{ path, reason: 'its path has a prompt whose move was skipped' }]
+      const isNew = status === 'added' || status === 'moved'
+      return isNew && clashes.has(path) ? [{ path, reason: 'differs from a prompt on the server only in case' }] : []
+    })
+    if (found.length === 0) return { sendable, skipped }
+    skipped.push(...found)
+    sendable = sendable.filter((change) => !isSkipped(change))
+  }
+}
+
+// Some systems store two such prompts as one file, so a pull would write neither.
+function clashesOf(changes: readonly Change[], deletions: readonly Change[], remote: Workspace['remote']): Set<string> {
   const deleted = new Set([...deletions.map(({ path }) => path), ...changes.map(({ from }) => from)])
   const left = [...remote.keys()].filter((path) => !deleted.has(path))
-  const clashes = findCaseClashes(new Set([...left, ...changes.map(({ path }) => path)]))
-  return changes
-    .filter(({ path, status }) => (status === 'added' || status === 'moved') && clashes.has(path))
-    .map(({ path }) => ({ path, reason: 'differs from a prompt on the server only in case' }))
+  return findCaseClashes(new Set([...left, ...changes.map(({ path }) => path)]))
 }
 
 interface Target {

@@ -234,7 +234,10 @@ export function entriesInStep({
  * so a colleague's change of the draft, or its deletion, does not affect them.
  */
 export function entriesOverLive(entries: Readonly<Record<string, LockEntry>>): Record<string, LockEntry> {
-  const over = Object.entries(entries).map(([path, entry]) => {
+  // The prompt that moved was in live, the new prompt at its old path was not: the last entry of a path wins.
+  const rankOf = ([, { movedFrom }]: readonly [string, LockEntry]) => (movedFrom === undefined ? 0 : 1)
+  const ordered = Object.entries(entries).toSorted((one, other) => rankOf(one) - rankOf(other))
+  const over = ordered.map(([path, entry]) => {
     const { live, documentUuid, movedFrom, movedTo } = entry
     if (live === undefined) return [path, entry] as const
     const moved = movedTo ?? (movedFrom === undefined ? undefined : path)

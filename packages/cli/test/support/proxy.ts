@@ -9,6 +9,8 @@ export interface Way {
   /** One entry per event stream: after how many events the connection breaks. 0 breaks it before the response head. */
   readonly cuts: number[]
   held: RegExp | undefined
+  /** Routes that the server shall not have. */
+  lacks: RegExp | undefined
   /** Collects a response before it is forwarded, and may change its text. */
   collects: ((url: string) => { hasLength: boolean; change?(text: string): string } | undefined) | undefined
   before: ((line: string) => Promise<void>) | undefined
@@ -28,6 +30,7 @@ export async function startProxy(target: string): Promise<Way> {
     seen: [],
     cuts: [],
     held: undefined,
+    lacks: undefined,
     collects: undefined,
     before: undefined,
     async stop() {
@@ -44,7 +47,9 @@ async function receive(incoming: IncomingMessage, outgoing: ServerResponse, targ
   const line = `${method} ${url}`
   proxy.seen.push(line)
   await proxy.before?.(line)
-  if (!proxy.held?.test(url)) forward(incoming, outgoing, target + url, proxy)
+  if (proxy.held?.test(url)) return
+  const path = proxy.lacks?.test(url) ? url.replace(/(?=\?|$)/, '/lacking') : url
+  forward(incoming, outgoing, target + path, proxy)
 }
 
 function forward(incoming: IncomingMessage, outgoing: ServerResponse, url: string, proxy: Way): void {

@@ -10,12 +10,10 @@ import { listenForUpgrade, noticeUpgrade } from './frame/lines/upgrade.ts'
 import { Overlays, openOverlay } from './frame/overlays.tsx'
 import { projectIdOf, useProjectId, useVersion } from './frame/place.ts'
 import { Rail } from './frame/rail/rail.tsx'
-import { dropIfUndone } from './frame/switches/made-drafts.ts'
 import { useKeptFocus, useTitleFocus } from './frame/title-focus.ts'
 import { TopBar } from './frame/top-bar.tsx'
 import { preferences, setPreferences, usePreferences } from './preferences.ts'
-import { versionsQuery } from './queries.ts'
-import { isSignedOut, queryClient, sessionQuery, stet, useBlocked, useSession } from './session.ts'
+import { isSignedOut, sessionQuery, useBlocked, useSession } from './session.ts'
 import { listenForKeys, useShortcuts } from './shortcuts.ts'
 
 const GuideStrip = lazy(() => import('./frame/guide/guide.tsx'))
@@ -152,12 +150,4 @@ function useKeptPlace(): void {
     if (project && projectIdOf(project) !== null)
       setPreferences({ places: { ...places, [id]: { project, version: version ?? places[id]?.version ?? 'live' } } })
   }, [project, version, id])
-  useEffect(() => {
-    if (!project || !version) return
-    const projectId = Number(project)
-    return () =>
-      void dropIfUndone(stet, projectId, version).then((isGone) => {
-        if (isGone) void queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey })
-      })
-  }, [project, version])
 }

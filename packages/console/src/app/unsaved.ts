@@ -77,6 +77,8 @@ function wipe(): void {
 }
 
 export interface LeftPrompt extends UnsavedPrompt {
+  /** Two texts may have the same address. */
+  id: string
   text: string
 }
 

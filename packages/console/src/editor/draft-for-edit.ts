@@ -1,5 +1,4 @@
 import type { Change, Stet, Version } from '@stet/sdk'
-import { draftsSettled, noteMadeDraft } from '../app/frame/switches/made-drafts.ts'
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 const dayText = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
@@ -54,11 +53,9 @@ export function draftForEdit(stet: Stet, projectId: number, changes: readonly Ch
 }
 
 async function findOrCreate(stet: Stet, projectId: number, changes: readonly Change[]): Promise<DraftForEdit> {
-  await draftsSettled()
   const [me, drafts] = await Promise.all([stet.me(), stet.versions.list({ projectId, status: 'draft' })])
   const { existing, name } = chooseDraft(drafts, me.apiKey.author, new Date())
   if (existing) return { uuid: existing.uuid, title: existing.title, isNew: false, changes: [] }
   const { uuid, title } = await stet.versions.create(name, { projectId, changes: [...changes] })
-  noteMadeDraft(uuid)
   return { uuid, title, isNew: true, changes }
 }

@@ -9,8 +9,12 @@ export class Part<Module> extends Watched<Module | null> {
   constructor(load: () => Promise<Module>) {
     super(null)
     this.#load = load
-    // A failure is reported when the part is used.
-    whenIdle(() => void this.#ready().catch(() => undefined))
+    whenIdle(() => this.prepare())
+  }
+
+  /** Loads the part, if it is not there yet. A failure is reported when the part is used. */
+  prepare(): void {
+    void this.#ready().catch(() => undefined)
   }
 
   /** Calls `then` when the part is loaded, which may be at once. */

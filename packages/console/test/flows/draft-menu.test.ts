@@ -129,21 +129,38 @@ test('text typed into a draft that somebody deletes stays in its editor, and is 
   await editor.becomes(/^Saved/)
   expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello from the draft and more, kept')
 
-  // A draft that was made for a change of live goes when the change is undone and the user leaves.
+  // A draft that was made for a change of live is not listed once the change is undone, and takes the next change.
   const other = await sharedServer({ 'support/reply': 'Hello' })
-  const drafts = () => other.read<unknown[]>(`/projects/${other.project.id}/versions?status=draft`)
+  const drafts = () => other.read<{ title: string }[]>(`/projects/${other.project.id}/versions?status=draft`)
   await page.goto(other.promptAddress('support/reply'))
   await editor.ready()
   await editor.toEnd()
   await editor.type(' there')
   await editor.becomes(/^Saved/)
-  expect(await drafts()).toHaveLength(1)
-  await page.keyboard.press('Control+z')
-  await page.getByRole('link', { name: 'History' }).click()
-  await expect.poll(drafts).toEqual([])
+  const [made] = await drafts()
+  const item = page.getByRole('menuitem', { name: made?.title ?? '' })
+  await page.getByRole('button', { name: /^Version: / }).click()
+  await item.waitFor()
+  await page.keyboard.press('Escape')
+  await editor.content.click()
+  const undone = async () => {
+    await page.keyboard.press('Control+z')
+    return editor.lines()
+  }
+  await expect.poll(undone).toEqual(['Hello'])
+  await choose(page, /^Live/)
+  await editor.becomes(/^Live/)
+  await page.getByRole('button', { name: /^Version: / }).click()
+  await page.getByRole('menuitem', { name: 'Show 1 draft without changes' }).waitFor()
+  expect(await item.count()).toBe(0)
+  await page.keyboard.press('Escape')
+  await editor.toEnd()
+  await editor.type('!')
+  await editor.becomes(/^Saved/)
+  expect(await drafts()).toEqual([expect.objectContaining({ title: made?.title, changeCount: 1 })])
 })
 
-async function choose(page: Page, item: string): Promise<void> {
+async function choose(page: Page, item: string | RegExp): Promise<void> {
   await page.getByRole('button', { name: /^Version: / }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }

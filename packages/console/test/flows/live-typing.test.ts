@@ -17,7 +17,7 @@ async function openedLive(allow?: RegExp) {
 }
 
 test('typing on live goes into a new draft, and no character is lost on the way', async () => {
-  const { server, editor, draftOf, page } = await openedLive()
+  const { server, editor, draftOf, page } = await openedLive(/status of 40[39]/)
   const words = ' and this sentence is typed while the draft is being made'
   await page.keyboard.type(words, { delay: 15 })
   await expect.poll(draftOf).toBeTruthy()
@@ -32,6 +32,22 @@ test('typing on live goes into a new draft, and no character is lost on the way'
   await page.keyboard.press('Control+z')
   await page.keyboard.press('Control+z')
   await expect.poll(async () => (await editor.lines())[0]?.length).toBeLessThan(`Hello${words}`.length)
+
+  // A text that the server refused stays in reach when the next text of live moves to its address.
+  const json = { name: 'ForbiddenError', errorCode: 'x', message: 'Not now', details: {} }
+  await page.route('**/create-or-update', (route) => route.fulfill({ status: 403, json }))
+  await editor.type(' refused')
+  await editor.becomes(/^Not saved/)
+  await page.getByRole('button', { name: /^Version: / }).click()
+  await page.getByRole('menuitem', { name: /^Live/ }).click()
+  await editor.becomes(/^Live/)
+  const left = page.getByText('support/reply is not saved')
+  await left.waitFor()
+  await page.unroute('**/create-or-update')
+  await editor.toEnd()
+  await editor.type(' two')
+  await page.getByRole('textbox', { name: 'Just typed' }).waitFor()
+  expect(await left.count()).toBe(1)
 })
 
 test('Tab goes through a live prompt without editing it, and indents after typing', async () => {

@@ -67,6 +67,20 @@ test('a key is created, shown once, rotated and revoked', async () => {
   await question.getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('website is revoked').waitFor()
   expect(await statusOf(second)).toBe(401)
+
+  // Until the projects are known, a key for one project cannot become a key for all of them.
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/projects(\?|$)/, async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await page.reload()
+  await page.getByRole('button', { name: 'New key' }).click()
+  await form.getByLabel('Name').fill('early')
+  await form.getByRole('button', { name: 'Create (wait for the list of projects)' }).waitFor()
+  held.resolve()
+  await form.getByRole('button', { name: 'Create', exact: true }).waitFor()
+  expect(await form.getByLabel('Project').inputValue()).toBe(String(id))
 })
 
 test('without admin the page says what it takes, and whom to ask', async () => {

@@ -180,6 +180,29 @@ describe('a push', () => {
     expect((await get(draft, 'a'))['content']).toBe(text('one', 'five'))
   })
 
+  it('with merge moves a prompt with a newer text, but no other prompt that has got its path', async () => {
+    const draft = await (await createTestProject(api, { a: 'a1' })).newDraft()
+    const pushMove = (from: string, path: string, base: string) =>
+      push(draft, [{ path, from, status: 'moved', baseHash: hash(base) }], { merge: true })
+    const expectRefusal = async (from: string, base: string, now: string) => {
+      const conflicts = [{ path: from, expected: hash(base), actual: hash(now) }]
+      const refusal = { status: 409, body: { reason: 'base-changed', details: { conflicts } } }
+      expect(await pushMove(from, 'moved', base)).toMatchObject(refusal)
+    }
+    await put(draft, 'a', 'a2')
+    expect((await pushMove('a', 'b', 'a1')).status).toBe(200)
+    await put(draft, 'a', 'other')
+    await expectRefusal('a', 'a1', 'other')
+    expect((await pushMove('a', 'c', 'other')).status).toBe(200)
+    // Nothing shows whether a prompt that only the draft has is still the one of the base.
+    await put(draft, 'c', 'edited')
+    await expectRefusal('c', 'other', 'edited')
+    expect((await itemsOf(draft)).filter(({ change }) => change !== 'deleted').map(({ path }) => path)).toEqual([
+      'b',
+      'c',
+    ])
+  })
+
   it('moves 200 prompts of a folder with three statements more than a push of texts', async () => {
     const statements: number[] = []
     const plain: number[] = []
@@ -382,6 +405,28 @@ describe('a conflict of a move with live', () => {
     await push(draft, [{ path: 'b', status: 'modified', content: base, liveHash: hash(base) }])
     expect((await publish(draft)).status).toBe(200)
     expect(await uuidOf(project.live, 'b')).toBe(documentUuid)
+  })
+
+  it.each(['a', 'c'])('ends if the prompt moves on to %s, away from another prompt of live', async (path) => {
+    const { project, draft } = await contested([{ path: 'b', status: 'added', content: 'b1' }], base)
+    await move(draft, 'b', path)
+    const changed = (await changesOf(draft)).map((change) => [change.path, change.status, change.conflict])
+    const wanted = [
+      ['a', 'deleted', false],
+      ['c', 'added', false],
+    ]
+    expect(changed).toEqual(path === 'a' ? [] : wanted)
+    expect((await publish(draft)).status).toBe(200)
+    expect((await itemsOf(project.live)).map((item) => item.path)).toEqual([path, 'b', 'x'].sort())
+  })
+
+  it('is none at a path where the draft has deleted a prompt, put another one, and moved that on', async () => {
+    const project = await createTestProject(api, { a: 'a1', b: 'b1' })
+    const draft = await project.newDraft()
+    await push(draft, [{ path: 'b', status: 'deleted' }])
+    for (const [from, to] of ['ab', 'bc']) await move(draft, String(from), String(to))
+    expect((await publish(draft)).status).toBe(200)
+    expect((await itemsOf(project.live)).map(({ path }) => path)).toEqual(['c'])
   })
 
   it('stays one if live has deleted the prompt, which can then be kept', async () => {

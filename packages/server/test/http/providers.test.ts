@@ -124,27 +124,32 @@ describe('the model of a prompt', () => {
   }
 
   it('is a warning if its provider does not have it', async () => {
-    expect(await warnings('provider: openai\nmodel: gpt-5o-mini')).toEqual([
-      'warning 3 `gpt-5o-mini` is not in the list of models of openai. Did you mean `gpt-5-mini`?',
+    for (const provider of ['openai', 'anthropic']) await store({ name: `usual-${provider}`, provider })
+    expect(await warnings('provider: usual-openai\nmodel: gpt-5o-mini')).toEqual([
+      'warning 3 `gpt-5o-mini` is not in the list of models of usual-openai. Did you mean `gpt-5-mini`?',
     ])
-    expect(await warnings('provider: anthropic\nmodel: gpt-4o')).toEqual([
-      'warning 3 `gpt-4o` is not in the list of models of anthropic',
+    expect(await warnings('provider: usual-anthropic\nmodel: gpt-4o')).toEqual([
+      'warning 3 `gpt-4o` is not in the list of models of usual-anthropic',
     ])
   })
 
   it.each([
-    ['a dated name', 'openai', 'gpt-4o-2024-11-20'],
-    ['a tuned model', 'openai', 'ft:gpt-4o-mini-2024-07-18:ours::1'],
+    ['a dated name', 'dated', 'gpt-4o-2024-11-20'],
+    ['a tuned model', 'tuned', 'ft:gpt-4o-mini-2024-07-18:ours::1'],
     ['the demo', 'demo', 'anything'],
     ['a provider without a list', 'houseless', 'anything'],
     ['a deployment', 'deployed', 'ours'],
+    ['an address of its own', 'elsewhere', 'ours'],
     ['a default model', 'defaulting', 'ours'],
     ['a model with a price of its own', 'priced', 'ours-2'],
   ])('is taken as it is: %s', async (_, provider, model) => {
     const url = 'https://models.example.com/v1'
     const own = {
+      dated: { provider: 'openai' },
+      tuned: { provider: 'openai' },
       houseless: { provider: 'custom', url },
       deployed: { provider: 'azure', configuration: { resourceName: 'ours' } },
+      elsewhere: { provider: 'openai', url },
       defaulting: { provider: 'openai', defaultModel: 'ours' },
       priced: { provider: 'openai', configuration: { prices: [{ model: 'ours-*', input: 1, output: 1 }] } },
     }[provider]

@@ -56,7 +56,7 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
       const prompt = shown(from) as Prompt
       return { to, prompt: { ...prompt, text: text ?? prompt.text }, origin: originOf(from) }
     })
-    const keeps = moves.map(({ from }) => originOf(from) !== null || movedTo(from) !== undefined)
+    const keeps = moves.map(({ from }) => bases.get(from) !== null || movedTo(from) !== undefined)
     for (const [index, { from }] of moves.entries()) {
       own.delete(from)
       if (!keeps[index] || (!live.has(from) && bases.get(from) === null)) drop(from)
@@ -119,8 +119,8 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
     async rotate() {
       const ring = paths.filter(shown).slice(random() < 0.5 ? -2 : -3)
       if (ring.length < 2) return
-      // A path from which only the draft's prompt goes shows live's again, so it is not free.
-      const isFree = ring.every((path) => originOf(path) !== null || movedTo(path) || !live.has(path))
+      // A path where live had nothing at first shows live's prompt again, so it is not free.
+      const isFree = ring.every((path) => bases.get(path) !== null || movedTo(path) || !live.has(path))
       if (isFree) await pushMoves(ring)
     },
     async revert() {

@@ -26,7 +26,8 @@ interface Entry {
 }
 
 const closed: Opening = { buffer: null, error: null }
-const entries = new Map<string, Entry>()
+/** By the addresses of their prompts. A text whose address was taken by another one has a symbol. */
+const entries = new Map<string | symbol, Entry>()
 const anyChanged = new Signal()
 
 /** The prompts that are open, and those that are closed but not yet saved. */
@@ -122,7 +123,11 @@ async function load(place: PromptPlace, entry: Entry): Promise<void> {
     // A moved prompt has one as well.
     buffer.onMove = () => {
       if (entry.users === 0) forget(entry)
-      entries.set(openBuffers.keyOf(buffer.place), entry)
+      const key = openBuffers.keyOf(buffer.place)
+      const other = entries.get(key)
+      // It may have text that could not be saved, which the user must still find.
+      if (other !== entry && other?.opening.buffer) entries.set(Symbol(), other)
+      entries.set(key, entry)
     }
     buffer.subscribe(noticeChange)
     entry.isLoading = false
@@ -198,6 +203,6 @@ function buffersOf(some: readonly Entry[]): PromptBuffer[] {
 function noticeChange(): void {
   const left = buffersOf([...entries.values()].filter(({ users }) => users === 0))
   const stuck = left.filter(({ state }) => state.problem ?? state.conflict)
-  noticeTexts(stuck.map(({ place, state }) => ({ ...place, text: state.text })))
+  noticeTexts(stuck.map(({ id, place, state }) => ({ ...place, id, text: state.text })))
   anyChanged.notify()
 }

@@ -17,6 +17,7 @@ import {
 import { draftForEdit } from '../draft-for-edit.ts'
 import { failureOf, problemOf } from './failure-of.ts'
 import { KeptCopy } from './kept-copy.ts'
+import { saveTexts } from './save-texts.ts'
 import { type BufferSnapshot, snapshotOf } from './snapshot.ts'
 import { copiesOf, copyKey, dropCopy, type OfferedText, type PromptPlace, pageId } from './unsaved-copy.ts'
 
@@ -37,8 +38,6 @@ export interface SavedPlace {
 /** Milliseconds between two notices about text. Notices about anything else are immediate. */
 const textNoticeMs = 120
 let buffers = 0
-/** A request with keepalive may carry 64 KB with its JSON and its headers. */
-const keepaliveBytes = 60_000
 
 /**
  * The text of one open prompt, and the truth about it while it is open. It carries out the decisions of `autosave.ts`.
@@ -253,19 +252,19 @@ export class PromptBuffer {
     }
   }
 
-  async #send({ key, text: prompt }: Save, { contentHash: baseHash, text: base }: Base): Promise<void> {
-    const texts = { prompt, ...(baseHash && base !== null && { base }) }
-    const keepalive = this.#isHidden && new TextEncoder().encode(JSON.stringify(texts)).length < keepaliveBytes
+  async #send(save: Save, base: Base): Promise<void> {
+    const { key } = save
+    const { texts, keepalive } = saveTexts(save, base, this.#isHidden)
     const client = keepalive ? stet.withOptions({ fetchOptions: { keepalive: true } }) : stet
     try {
       const { data, response } = await client.prompts
         .createOrUpdate(this.place.path, {
           ...this.#scope(),
           ...texts,
-          baseHash,
+          baseHash: base.contentHash,
           merge: true,
-          // At another path it is another request.
-          idempotencyKey: this.#moves === 0 ? key : `${key}-${this.#moves}`,
+          // At another path, or without the base, it is another request.
+          idempotencyKey: `${key}-${this.#moves}${'base' in texts ? '' : '-alone'}`,
           maxRetries: 0,
         })
         .withResponse()
@@ -345,7 +344,8 @@ export class PromptBuffer {
   }
 
   #received(document: Prompt): void {
-    this.document = document
+    // The prompt may have moved since the request was sent.
+    this.document = { ...document, path: this.place.path }
   }
 
   #settleWaiters(): void {

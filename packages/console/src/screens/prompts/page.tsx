@@ -33,10 +33,10 @@ export function PromptsPage() {
   const isWaiting = version !== 'live' && tree.isPending
   const edits = usePromptEdits(place, { version, path })
   const Dialogs = useWatched(dialogs)?.default
-  const isAsking = edits.dialog !== null
+  // Each question is a new object, so each one tries to load the dialogs if that has failed before.
   useEffect(() => {
-    if (isAsking) dialogs.use(() => undefined)
-  }, [isAsking])
+    if (edits.dialog) dialogs.use(() => undefined)
+  }, [edits.dialog])
 
   const panes = usePaneLayout({
     path,

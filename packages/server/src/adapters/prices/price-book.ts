@@ -106,11 +106,11 @@ function versionOf({ id }: PricedModel): number {
   return Number(major) + Number(minor) / 100
 }
 
-/** Deployments of Azure have names of their own. */
-function mayHaveAnyModel({ kind, isDemo, defaultModel, configuration }: PricedProvider, model: string): boolean {
-  return (
-    isDemo || kind === 'azure' || model === defaultModel || findPriceRule(configuration['prices'], model) !== undefined
-  )
+/** Deployments of Azure have names of their own, and so may the models of a proxy at another address. */
+function mayHaveAnyModel(provider: PricedProvider, model: string): boolean {
+  const { kind, url, isDemo, defaultModel, configuration } = provider
+  if (isDemo || kind === 'azure' || (kind !== 'custom' && url !== null)) return true
+  return model === defaultModel || findPriceRule(configuration['prices'], model) !== undefined
 }
 
 function findUnknown(provider: PricedProvider, model: string, at: Date): ReturnType<PriceBook['findUnknown']> {

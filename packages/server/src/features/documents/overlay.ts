@@ -135,7 +135,8 @@ export interface MovedText extends Pick<DocumentText, 'documentUuid' | 'content'
  * at the path is not the prompt that leaves.
  */
 export function vacate(slot: PlannedSlot, revision: Revision, isMerged = false): DraftWrite | null {
-  const isAddition = originOf(slot) === null && slot.movedTo === null
+  // Live had nothing here when the draft's prompt came. What live has got since is another prompt, which stays.
+  const isAddition = slot.draft?.baseHash === null && slot.movedTo === null
   if (isAddition || (slot.live === null && baseOf(slot, isMerged) === null)) return null
   const row = deleteText(slot, revision, isMerged) ?? slot.draft
   return row && { ...row, baseHash: baseOf(slot, isMerged) }

@@ -75,7 +75,7 @@ async function readProject(
     const base = { number: numbers.get(baseVersionUuid ?? '') ?? 0, revision: baseRevision ?? 0 }
     const isPrevious = base.number === 0 || (base.number === Number(number) - 1 && base.revision === 0)
     versions.push({
-      ...archivedVersion(version, numbers.get(parentCommitUuid ?? '') ?? null, changes.map(archivedChange)),
+      ...archivedVersion(version, numbers.get(parentCommitUuid ?? '') ?? null, archivedChanges(changes)),
       ...(!isPrevious && { base }),
       ...(revisions.length > 0 && { revisions }),
     })
@@ -128,6 +128,11 @@ async function archivedExamples(
 
 type Diffed = Awaited<ReturnType<Stet['versions']['diff']>>['changes'][number]
 
-function archivedChange({ path, status, after, conflict, movedFrom }: Diffed): ArchivedChange {
-  return { path, status, hash: after?.contentHash ?? null, ...(movedFrom && { from: movedFrom.path }), conflict }
+/** Without the moves of a draft from a path at which live has no prompt any more: no import could repeat them. */
+function archivedChanges(changes: readonly Diffed[]): ArchivedChange[] {
+  const sources = new Set(changes.filter(({ status }) => status !== 'added').map(({ path }) => path))
+  return changes.map(({ path, status, after, conflict, movedFrom }) => {
+    const from = movedFrom && sources.has(movedFrom.path) ? { from: movedFrom.path } : undefined
+    return { path, status, hash: after?.contentHash ?? null, ...from, conflict }
+  })
 }

@@ -32,9 +32,9 @@ export function Lines() {
 
 /** Prompts that the user has left before their text could be saved. */
 function LeftPrompts() {
-  return useLeftPrompts().map(({ projectId, versionUuid, path, text }) => (
+  return useLeftPrompts().map(({ id, projectId, versionUuid, path, text }) => (
     <Notice
-      key={`${projectId} ${versionUuid} ${path}`}
+      key={id}
       tone="amber"
       actions={
         <>

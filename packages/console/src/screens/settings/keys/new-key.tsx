@@ -44,7 +44,7 @@ type PurposeName = keyof typeof purposes
 /** Creates a key and shows its secret once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
-  const { data: projects = [] } = useQuery(projectsQuery)
+  const { data: projects = [], isSuccess: hasProjects } = useQuery(projectsQuery)
   const { id: authorId } = useSession().apiKey.author
   const last = usePreferences().places[authorId]?.project
   const [name, setName] = useState('')
@@ -61,6 +61,8 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   })
   const proposed = projects.find(({ id }) => String(id) === last) ?? projects[0]
   const project = typed.project ?? (purpose.isForOneProject && proposed ? String(proposed.id) : '')
+  // The key must not be for all projects because the one that is proposed is not known yet.
+  const isWaiting = purpose.isForOneProject && typed.project === undefined && !hasProjects
   const expiry = typed.expiry ?? purpose.expiry
   const scopes = purpose.choice === 'role' ? scopesOf(role) : purpose.choice ? chosen : purpose.scopes
   const restricted = { ...(project && { projectId: Number(project) }), ...(expiry && { expiresAt: inDays(expiry) }) }
@@ -72,7 +74,13 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       title="New key"
       submit="Create"
       busy={create.isPending}
-      missing={!name.trim() ? 'needs a name' : scopes.length === 0 && 'needs a scope'}
+      missing={
+        !name.trim()
+          ? 'needs a name'
+          : isWaiting
+            ? 'wait for the list of projects'
+            : scopes.length === 0 && 'needs a scope'
+      }
       onSubmit={submit}
       onClose={onClose}
     >
@@ -101,18 +109,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       {purpose.choice === 'role' && <RoleField value={role} onChange={setRole} />}
       {purpose.choice === 'scopes' && <ScopesField value={chosen} onChange={setChosen} />}
       <div className={css['pair']}>
-        <SelectField
-          label="Project"
-          value={project}
-          onChange={({ target }) => setTyped({ ...typed, project: target.value })}
-        >
-          <option value="">All projects</option>
-          {projects.map(({ id, name: title }) => (
-            <option key={id} value={id}>
-              {title}
-            </option>
-          ))}
-        </SelectField>
+        <ProjectField value={project} onChange={(value) => setTyped({ ...typed, project: value })} />
         <ExpiryField value={expiry} onChange={(value) => setTyped({ ...typed, expiry: value })} />
         <PlanField value={plan} onChange={setPlan} />
       </div>
@@ -138,6 +135,20 @@ function ScopesField({ value, onChange }: FieldProps<readonly KeyScope[]>) {
         />
       ))}
     </fieldset>
+  )
+}
+
+function ProjectField({ value, onChange }: FieldProps<string>) {
+  const { data: projects = [] } = useQuery(projectsQuery)
+  return (
+    <SelectField label="Project" value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">All projects</option>
+      {projects.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
   )
 }
 

@@ -9,7 +9,7 @@ import {
   mergedTexts,
   writeMerged,
 } from '../../documents/merge/write-merged.ts'
-import type { VersionSet } from '../../documents/ports.ts'
+import type { Slot, VersionSet } from '../../documents/ports.ts'
 import { documentNotFound } from '../../documents/read-document.ts'
 import { findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
 import type { Version } from '../../projects/project.ts'
@@ -75,16 +75,32 @@ function mergingWrite([path, { status, content, baseHash = '', base, from }]: [s
 function withCurrent(changes: ReadonlyMap<string, Change>, current: CurrentWrites): Map<string, Change> {
   const replaced = [...changes].map(([path, change]): [string, Change] => {
     const merging = current.get(path)
-    // Whatever text the prompt has, it moves.
-    if (!merging) return [path, withoutBase(change)]
+    if (!merging) return [path, change]
     const { content, baseHash } = merging
     return [path, { ...change, ...(typeof content === 'string' && { content }), baseHash }]
   })
   return new Map(replaced)
 }
 
-function withoutBase({ baseHash: _baseHash, ...change }: Change): Change {
-  return change
+/** A move without a text takes the prompt with a newer text, unless `from` may have got another prompt since. */
+function withoutBases(
+  changes: ReadonlyMap<string, Change>,
+  current: CurrentWrites,
+  slots: readonly Slot[],
+): Map<string, Change> {
+  const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
+  const moving = [...changes].map(([path, change]): [string, Change] => {
+    const { baseHash: _baseHash, ...move } = change
+    const from = slotAt.get(change.from ?? path)
+    return [path, current.has(path) || (from && mayBeAnother(from, path)) ? change : move]
+  })
+  return new Map(moving)
+}
+
+function mayBeAnother({ draft, movedTo }: Slot, to: string): boolean {
+  if (draft === null || draft.deletedAt !== null) return false
+  if (movedTo !== null && movedTo.path !== to) return true
+  return draft.baseHash === null && draft.movedFrom === null
 }
 
 export interface Push extends Pick<PlanInput, 'changes' | 'replaces'> {
@@ -107,7 +123,8 @@ export async function planPush(
   const paths = [...push.changes].flatMap(([path, { from }]) => (from === undefined ? [path] : [path, from]))
   const slots = await documents.listSlots(workspaceId, draft, [...new Set(paths)])
   if (current) assertCurrent(current, slots)
-  const plan = planChanges(push, slots)
+  const changes = current ? withoutBases(push.changes, current, slots) : push.changes
+  const plan = planChanges({ ...push, changes }, slots)
   if (plan.missing !== undefined) throw await documentNotFound({ stores }, workspaceId, draft, plan.missing)
   return push.replaces ? planReplacement(plan, await documents.listSlotHeads(workspaceId, draft), push.caller) : plan
 }
