@@ -64,7 +64,7 @@ export const command = defineCommand({
           },
         }),
       )
-      await nameTarget(client, target, name)
+      await nameTarget(client, target, { name, signal })
       const project = { id: target.projectId, name: input.into === undefined ? name : null }
       return { project, isContinued: !target.isNew, ...history }
     } catch (error) {

@@ -139,9 +139,9 @@ async function emptyDrafts(client: Stet, drafts: readonly Version[], signal: Abo
 export async function nameTarget(
   client: Stet,
   { projectId, unfinishedName }: ImportTarget,
-  name: string,
+  { name, signal }: { name: string; signal: AbortSignal },
 ): Promise<void> {
-  if (unfinishedName !== undefined) await client.projects.update(projectId, { name })
+  if (unfinishedName !== undefined) await client.projects.update(projectId, { name }, { signal })
 }
 
 /** Deletes a project that this import created. @returns false if that failed, for example without a connection */
