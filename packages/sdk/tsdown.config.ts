@@ -38,8 +38,11 @@ function shareDeclarations({ options: { outDir, format } }: { options: { outDir:
     const shared = `${DISPOSABLE}\nexport * from './${name.replace('.d.mts', '.cjs')}'\n`
     const isShared = format === 'es' && name.endsWith('.d.mts')
     const text = isShared ? shared : readFileSync(join(outDir, name), 'utf8')
-    // The build adds this line even to declarations without a map.
-    writeFileSync(join(outDir, name), text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'))
+    // The build adds marks of regions, and the line of a map even to declarations without one.
+    const unmarked = text.replace(/^\/\/#.*\n?/gm, '')
+    // One sign for each level, and none before the lines of a comment: the package must stay small.
+    const indented = unmarked.replace(/^ +\*/gm, '*').replace(/^(?: {2})+/gm, (each) => '\t'.repeat(each.length / 2))
+    writeFileSync(join(outDir, name), indented)
   }
 }
 
