@@ -69,13 +69,11 @@ function addBundled(components: Component[], name: string, folder: string): void
   owner.components = [...(owner.components ?? []), ...bundled]
 }
 
-/** Reads the titles that `scripts/build/bundled-licenses.ts` writes. */
+/** Reads the titles that `scripts/build/bundled-licenses.ts` writes. The server and its console may bundle the same package. */
 function bundledPackages(text: string): { name: string; version: string; license: string }[] {
-  return [...text.matchAll(/^== (\S+)@(\S+) \((.+)\) ==$/gm)].map(([, name = '', version = '', spdx = '']) => ({
-    name,
-    version,
-    license: spdx,
-  }))
+  const titles = [...text.matchAll(/^== (\S+)@(\S+) \((.+)\) ==$/gm)]
+  const unique = new Map(titles.map((title) => [title[0], title]))
+  return [...unique.values()].map(([, name = '', version = '', spdx = '']) => ({ name, version, license: spdx }))
 }
 
 function allComponents(components: readonly Component[]): Component[] {
