@@ -7,8 +7,8 @@ const { connected, env, execArgv, execPath, execve, permission, platform } = pro
 // runs. Without `gc`, the embedded database keeps copies of large results (ADR 34). So the process begins anew, once, with
 // both. That would close the channel to a parent process: `stet serve` sets both itself. Node's permission model forbids it.
 const mayBegin = platform === 'linux' && execve && !connected && !permission
-if (mayBegin && env['MALLOC_TRIM_THRESHOLD_'] === undefined) {
+if (mayBegin && env['MALLOC_MMAP_THRESHOLD_'] === undefined) {
   const args = ['--expose-gc', ...execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)]
-  execve(execPath, [execPath, ...args], { MALLOC_TRIM_THRESHOLD_: '131072', ...env })
+  execve(execPath, [execPath, ...args], { MALLOC_MMAP_THRESHOLD_: '32768', ...env })
 }
 await import('../dist/main.mjs')

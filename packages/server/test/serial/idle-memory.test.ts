@@ -15,7 +15,7 @@ const megabyte = 1024 * 1024
 const isMeasured = hasProcessFigures && 'execve' in process
 
 // A first start unpacks the database and compiles all WebAssembly: the most that a start leaves behind.
-it.skipIf(!isMeasured)('an embedded server takes at most 330 MB after its first start and a run', async () => {
+it.skipIf(!isMeasured)('an embedded server takes at most 300 MB after its first start and a run', async () => {
   const dataDir = await temporaryFolder()
   onTestFinished(() => rm(dataDir, { recursive: true }))
   const fake = await fakeProvider()
@@ -36,5 +36,5 @@ it.skipIf(!isMeasured)('an embedded server takes at most 330 MB after its first 
   const answer = await api('POST', `${live}/documents/run`, { body: { path: 'sum' } })
   expect(answer).toMatchObject({ status: 200, body: { conversation: [{ content: [{ text: '3' }] }, {}] } })
   expect(readFileSync(`/proc/${server.child.pid}/cmdline`, 'utf8')).toContain('--expose-gc')
-  expect((await settledBytes(server.child)) / megabyte).toBeLessThanOrEqual(330)
+  expect((await settledBytes(server.child)) / megabyte).toBeLessThanOrEqual(300)
 })

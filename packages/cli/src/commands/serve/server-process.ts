@@ -29,7 +29,7 @@ export function runServer(
     // As `stet-server` does: it cannot set the variable itself without losing the channel.
     const child = spawn(process.execPath, ['--expose-gc', bin], {
       cwd: io.cwd,
-      env: { MALLOC_TRIM_THRESHOLD_: '131072', ...env },
+      env: { MALLOC_MMAP_THRESHOLD_: '32768', ...env },
       stdio,
     })
     const news: string[] = []
