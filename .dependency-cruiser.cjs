@@ -84,7 +84,7 @@ module.exports = {
     {
       name: 'no-cycles',
       severity: 'error',
-      // Generated code is not ours. What is built has cycles: parts that load on demand share files with what loads them.
+      // Generated code is not ours. Built files have cycles: parts that load on demand share files with their loaders.
       from: { pathNot: ['/dist/', '/generated/'] },
       to: { circular: true },
     },

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 
-/** What a test run starts and test-budget.json limits. */
+/** The things that a test run starts and test-budget.json limits. */
 export type Started = 'server' | 'server process' | 'database' | 'browser' | 'page' | 'child process'
 
 /** Counts what a test starts. `pnpm test` names the file; processes that a test starts inherit its name. */

@@ -10,7 +10,7 @@ const server = process.env['STET_BASE_URL'] ?? 'http://127.0.0.1:8787'
 const fonts = Object.keys(manifest.devDependencies).filter((name) => name.startsWith('@fontsource'))
 const licenses = bundledLicenses(fileURLToPath(new URL('.', import.meta.url)), fonts)
 
-/** What opens above the screen, with Base UI. */
+/** Everything that opens above the screen, with Base UI. */
 const overlays = /@base-ui|src.(ui.(dialog|finder|opened-menu|toasts)|app.frame.dialogs.(?!(sign-in|provider)-form))\b/
 
 /** A file that several parts share would otherwise be a request of its own. */

@@ -4,7 +4,7 @@ import { chromium, wholeChromium } from '../sdk/test/browser/chromium.ts'
 const isLong = process.env['STET_TEST_LONG'] === '1'
 const isWhole = isLong || process.env['STET_TEST_WHOLE'] === '1'
 const flows = 'test/flows/**/*.test.ts'
-/** What a person's browser does and its headless shell might do differently: cookies, the first visit, clipboard, keys. */
+/** Flows where a headless shell may differ from a person's browser: cookies, the first visit, clipboard, keys. */
 const onWholeBrowser = ['serving', 'sign-in', 'first-run', 'editor'].map((flow) => `test/flows/${flow}.test.ts`)
 
 /**

@@ -38,7 +38,7 @@ const programs = {
       ...adapterUtils,
       ...bullmq,
       /^@opentelemetry\//,
-      // What reads and merges prompts.
+      // Used to read and merge prompts.
       '@cfworker/json-schema',
       'acorn',
       'diff',

@@ -6,7 +6,7 @@ import { standardLicenses } from './standard-licenses.ts'
 
 const HEAD = 'The programs in this folder contain code of the packages below, under these licenses.\n'
 
-/** What a license needs of a package. */
+/** The fields of a package that its license notice needs. */
 type Bundled = Pick<Dependency, 'name' | 'version' | 'license' | 'author' | 'licenseText' | 'noticeText'>
 
 /**

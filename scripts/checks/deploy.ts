@@ -92,7 +92,7 @@ function expectSettings(where: string, names: string[]): void {
   for (const name of names) expect(known.has(name), `${where}: ${name} is no setting`)
 }
 
-/** What can be checked without Helm. The release workflow renders the chart (scripts/release/check-chart.ts). */
+/** Checks of the chart that need no Helm. The release workflow renders the chart (scripts/release/check-chart.ts). */
 function checkChart(): void {
   const { version } = readManifest(join(root, 'packages/server'))
   const metadata = parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8'))

@@ -1,4 +1,4 @@
-/** What a machine lacks for some of the tests. */
+/** Requirements of some tests that a machine may lack. */
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 
@@ -12,7 +12,7 @@ const runtimes = 'packages/sdk/test/runtimes'
 const shell = process.env['STET_TEST_HEADLESS_SHELL'] ?? '/usr/bin/chromium-headless-shell'
 const browser = process.env['STET_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
 
-/** What `pnpm test` leaves out or does more slowly here. */
+/** The requirements that `pnpm test` misses here: it leaves tests out or runs more slowly. */
 export function missingForTests(environment = process.env): Missing[] {
   const found: Missing[] = []
   if (!environment['STET_TEST_DATABASE_URL'])
@@ -31,7 +31,7 @@ export function missingForTests(environment = process.env): Missing[] {
   return found
 }
 
-/** What `pnpm test:long` cannot do without. */
+/** The requirements without which `pnpm test:long` cannot run. */
 export async function missingForRelease(): Promise<Missing[]> {
   const found = missingForTests()
   for (const name of ['STET_TEST_DATABASE_URL', 'STET_TEST_REDIS_URL']) {

@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs'
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node'
 
-/** What one file of tests did. */
+/** The results of one file of tests. */
 export interface FileReport {
   project: string
   file: string

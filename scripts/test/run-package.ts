@@ -19,7 +19,7 @@ export interface PackageRun {
   /** How often the tests started each kind of part. */
   started: Record<string, number>
   wallMs: number
-  /** Of the process and all its ended children. Undefined where the shell does not say it. */
+  /** CPU time of the process and all its ended children. Undefined where the shell does not say it. */
   cpuMs: number | undefined
   /** False after a signal, or if Vitest stopped before its end. */
   isWhole: boolean

@@ -163,7 +163,7 @@ test('a draft is renamed, deleted and restored by its name or uuid', async () =>
   expect(await client.versions.get(version.uuid)).toMatchObject({ title: 'warm tone', deletedAt: null })
 })
 
-test('of deleted drafts with one name, the one deleted last is restored', async () => {
+test('if several deleted drafts have one name, the one deleted last is restored', async () => {
   const [ana] = await pairOf('deleted names')
   const client = await clientOf(ana)
   const first = await client.versions.create('tone')

@@ -5,7 +5,7 @@ import { findMoves, type Places } from '../src/sync/moves/find-moves.ts'
 type Texts = Readonly<Record<string, string>>
 
 interface Given {
-  /** What was pulled. Each prompt's uuid is its path here, unless `uuids` names another. */
+  /** The pulled prompts. Each prompt's uuid is its path here, unless `uuids` names another. */
   base: Texts
   files: Texts
   /** Unless given, as pulled. */

@@ -24,7 +24,7 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(file, text)
 }
 
-/** A clone that a hostile author made. What it runs leaves a file in `markers`. */
+/** A clone that a hostile author made. Every program that it starts leaves a file in `markers`. */
 interface Trap {
   folder: string
   markers: string

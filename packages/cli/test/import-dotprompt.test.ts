@@ -178,7 +178,7 @@ const constructs: [source: string, outcome: true | string][] = [
   ['{{#> sign}}else{{/sign}}', '{{#> sign}}'],
   ['{{#*inline "own"}}a{{/inline}}{{> own}}', '{{#*inline "own"}}'],
   ['{{* decorate}}', '{{* decorate}}'],
-  // What dotprompt itself refuses
+  // Dotprompt itself refuses these
   ['{{shout name}}', '{{shout name}}'],
   ['{{#repeat 3}}a{{/repeat}}', '{{#repeat 3}}'],
   ['{{{{raw}}}} {{name}} {{{{/raw}}}}', '{{{{raw}}}}'],

@@ -14,7 +14,7 @@ test('the newest own draft of the last 7 days is chosen', () => {
   expect(chooseDraft(versions, ana, now).existing?.title).toBe('yesterday')
 })
 
-test('of two drafts of the same moment, the one created last is chosen', () => {
+test('if two drafts are from the same moment, the one created last is chosen', () => {
   const versions = [version({ id: 4, title: 'first' }), version({ id: 5, title: 'second' })]
   expect(chooseDraft(versions, ana, now).existing?.title).toBe('second')
 })

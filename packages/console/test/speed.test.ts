@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-/** What a page collects while it loads. */
+/** Figures that a page collects while it loads. */
 interface Seen {
   readyMs: number
   tasks: [startTime: number, duration: number][]

@@ -24,7 +24,7 @@ type Case = [name: string, schema: z.ZodType, fits: unknown, exceeds: unknown, p
 type Body = (more: object) => object
 const only: Body = (more) => more
 
-/** Of a number, a text of so many characters, or a list of so many entries. */
+/** Makes a number, a text of so many characters, or a list of so many entries. */
 const sized = (one: unknown, size: number) => {
   if (typeof one === 'number') return size
   return typeof one === 'string' ? one.repeat(size) : Array(size).fill([one].flat()[0])

@@ -22,7 +22,7 @@ export class DamagedDatabaseError extends EmbeddedPostgresError {
 
 /** Data or index corrupted, a missing relation file, a read error. */
 const DAMAGE_CODES = new Set(['XX001', 'XX002', '58P01', '58030'])
-/** Of the errors that PostgreSQL does not expect, only this one can come from a large input. */
+/** The only error unexpected by PostgreSQL that a large input can cause. */
 const UNEXPECTED = 'XX000'
 const IS_TOO_LARGE = /^invalid memory alloc request size/
 

@@ -1,4 +1,4 @@
-/** What a fallback costs while the server does not answer. */
+/** The cost of a fallback while the server does not answer. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConnectionError, NotFoundError, Stet, type StetOptions, TimeoutError } from '../src/index.ts'
 import { forbidUnhandledRejections } from './support/unhandled.ts'

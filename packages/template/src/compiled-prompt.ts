@@ -32,7 +32,7 @@ export interface CompiledPrompt {
   usesSteps: boolean
   issues: CompileIssue[]
   warnings: CompileIssue[]
-  /** What a run would refuse, and what is probably a mistake. Computed at each call. */
+  /** Settings that a run would refuse, and probable mistakes. Computed at each call. */
   promptIssues(): PromptIssue[]
   /** The program to evaluate. Undefined if there are issues. */
   program: Program | undefined
@@ -44,7 +44,7 @@ const MAX_CONTENT_BYTES = 262_144
 
 /** The caller's own limits, in characters. */
 export interface CompileLimits {
-  /** Of the prompt and the documents that it may refer to, and again each time one of them is inlined. */
+  /** Counts the prompt and the documents that it may refer to, and each document again when it is inlined. */
   maxTextChars?: number
   maxFrontMatterChars?: number
 }

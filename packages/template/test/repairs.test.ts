@@ -1,4 +1,4 @@
-/** What the corpus of the server package does not show: it has a prompt for every repair. */
+/** Repairs beyond the corpus of the server package, which has a prompt for every repair. */
 import { describe, expect, it } from 'vitest'
 import { chainOf, firstIssue, inputTexts, textOf } from './support.ts'
 

@@ -1,4 +1,4 @@
-/** What the corpus of the server package does not show: it has the rules of steps, messages and parts. */
+/** Steps beyond the corpus of the server package, which has the rules of steps, messages and parts. */
 import { describe, expect, it } from 'vitest'
 import { chainOf, messagesOf } from './support.ts'
 

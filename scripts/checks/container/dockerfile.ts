@@ -1,4 +1,4 @@
-/** What the check reads from deploy/Dockerfile, so that both run the same commands. */
+/** The commands of deploy/Dockerfile, so that the check runs the same ones. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -42,7 +42,7 @@ export interface Image {
 }
 
 export interface Container {
-  /** Rejects if the container does not listen in time. Whoever started it must still kill it. */
+  /** Rejects if the container does not listen in time. The caller must still kill it. */
   address: Promise<string>
   /** Sends SIGTERM to the first process. @returns the exit code */
   stop(): Promise<number | null>

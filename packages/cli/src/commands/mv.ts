@@ -49,7 +49,7 @@ async function movePrompts(input: MoveInput, ctx: Context): Promise<{ moved: Fil
   return { moved }
 }
 
-/** Of `from`, a prompt comes before a folder. An existing folder `to` contains `from` afterwards. */
+/** A prompt named `from` comes before a folder. An existing folder `to` contains `from` afterwards. */
 function planMoves(input: MoveInput, { prompts }: Scan, settings: Settings, { io }: Context): FileMove[] {
   const promptsDir = promptsDirOf(settings)
   const paths = [...prompts.keys()]

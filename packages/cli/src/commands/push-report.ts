@@ -23,7 +23,7 @@ export interface PushReport {
   }[]
   errors: { path: string; errors: CompileIssue[] }[]
   issues: { path: string; issues: PromptIssue[] }[]
-  /** What the run of the first pushed prompt needs. */
+  /** Inputs that a run of the first pushed prompt needs. */
   required: string[]
   refused: Refusal[]
   durationMs: number

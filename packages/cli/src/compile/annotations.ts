@@ -22,7 +22,7 @@ export function annotate(findings: readonly Annotation[], { io }: Pick<Context, 
   }
 }
 
-/** What the server found in a prompt: compile errors first, then what a run would refuse, then warnings. */
+/** The server's findings in a prompt: compile errors first, then settings that a run would refuse, then warnings. */
 export function findingsOf({ errors, issues }: Partial<Pick<Prompt, 'errors' | 'issues'>>): PromptIssue[] {
   // A server of an earlier release sends no issues.
   return [...(errors ?? []).map((error) => ({ ...error, severity: 'error' as const })), ...(issues ?? [])]

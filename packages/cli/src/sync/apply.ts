@@ -198,7 +198,7 @@ function withDraftNotes(entry: LockEntry, { one, action }: PullStep, before: Loc
   return kept
 }
 
-// Of several merges without a push, notes what the file was before the first: a commit may have that text.
+// After several merges without a push, keeps the text from before the first: a commit may have it.
 function firstMerge(
   { localHash }: Compared,
   baseHash: string | undefined,

@@ -36,8 +36,8 @@ function matchDrafts(drafts: readonly Version[], ref: string): Version[] {
 }
 
 /**
- * Finds the only draft by name, uuid, or at least its first 8 digits. Of deleted drafts with this name, finds the one
- * deleted last.
+ * Finds the only draft by name, uuid, or at least its first 8 digits. If several deleted drafts have this name, finds
+ * the one deleted last.
  */
 export async function findDraft(client: Stet, ref: string, isDeleted = false): Promise<Version> {
   const drafts = await listDrafts(client, isDeleted)

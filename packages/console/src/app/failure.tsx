@@ -6,7 +6,7 @@ import { ConsoleError } from './session.ts'
 
 interface FailureProps {
   error: unknown
-  /** What could not be done, for example "The prompts could not be loaded". */
+  /** The failed action, for example "The prompts could not be loaded". */
   what?: string
   onRetry?: (() => void) | undefined
   children?: ReactNode

@@ -26,7 +26,7 @@ export interface Guide {
   /** Whether a program has run the prompt. The newest runs may no longer show it. */
   isCalled?: boolean
   project: number
-  /** Whose steps they are: the id of the author. */
+  /** The id of the author who takes these steps. */
   author: number
   path: string
   /** The draft that the prompt was written into. */

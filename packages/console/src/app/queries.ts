@@ -80,7 +80,7 @@ export function diffQuery(projectId: number, version: string, base?: string) {
   })
 }
 
-/** What prompts can run with, as every key may see it. Mutations of provider keys invalidate it. */
+/** The providers that prompts can use, as every key may see them. Mutations of provider keys invalidate it. */
 export const providersQuery = queryOptions({
   queryKey: ['providers'],
   queryFn: ({ signal }) => stet.providers.list({ signal }),

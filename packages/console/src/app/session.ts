@@ -89,7 +89,7 @@ export function useBlocked(scope: KeyScope): string | false {
 }
 
 /**
- * Opens a session. What is open stays, and everything that failed without a session is read again.
+ * Opens a session. The open screen stays, and everything that failed without a session is read again.
  *
  * @throws CookieRefused
  */

@@ -10,7 +10,7 @@ export interface Shortcut {
    * Without keys the action appears in the palette only.
    */
   keys?: string
-  /** What happens, as a verb and its object: "Run the prompt". */
+  /** The action, as a verb and its object: "Run the prompt". */
   label: string
   /** The part of the console that it belongs to: "Everywhere", "Editor". */
   group: string

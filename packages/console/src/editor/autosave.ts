@@ -42,7 +42,7 @@ export type Failure = Problem | { kind: 'changed' } | { kind: 'not-a-draft' }
 
 export interface Autosave {
   text: string
-  /** What the server holds, as far as it has acknowledged or reported it. */
+  /** The server's text, as far as it has acknowledged or reported it. */
   base: Base
   /** Live cannot be edited. `moving` waits for a draft. */
   place: 'draft' | 'live' | 'moving'
@@ -95,7 +95,7 @@ export type AutosaveEvent =
   | { on: 'online' }
   | { on: 'signed-in' }
 
-/** What a page needs to continue with the text of another one. */
+/** The facts that a page needs to continue with the text of another one. */
 export interface LeftText {
   text: string
   baseHash: string
@@ -338,7 +338,7 @@ function restore(next: Autosave, { text, baseHash, base, unsure }: LeftText, eff
   effects.push({ do: 'show', stored: { text, contentHash: baseHash }, isTheirs: false })
 }
 
-/** What follows from the state, whichever event led to it. */
+/** Adds the effects that follow from the state alone. */
 function settle(next: Autosave, effects: Effect[]): void {
   const unsaved = isUnsaved(next)
   if (unsaved || next.conflict) {

@@ -15,7 +15,7 @@ const complete = completePromptl(() => ({
   paths: ['support/tone', 'support/reply'],
 }))
 
-/** What is offered at `|`, as far as it starts like the typed word. */
+/** The completions offered at `|` that start like the typed word. */
 async function offered(marked: string) {
   const at = marked.indexOf('|')
   const text = marked.replace('|', '')

@@ -9,7 +9,7 @@ import { frontMatterOf } from './text/front-matter.ts'
 import { loadYaml } from './text/load-yaml.ts'
 import { namesOf } from './text/scan.ts'
 
-/** What can be completed, as far as it is known now. */
+/** The names and values for completions, as far as they are loaded. */
 export interface CompletionFacts {
   /** The parameters of the last saved text. */
   parameters: readonly string[]

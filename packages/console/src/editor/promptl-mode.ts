@@ -12,7 +12,7 @@ interface Mode {
   /** `start` lasts until the first line that decides whether there is front matter. */
   area: 'start' | 'front' | 'body'
   inside: 'comment' | 'markup-comment' | 'expression' | 'tag' | null
-  /** What an expression returns to: the text, or the tag whose attribute it is. */
+  /** The state after an expression: in the text, or in the tag whose attribute it is. */
   outer: 'tag' | null
   quote: string | null
   /** The name of the attribute before the value. */

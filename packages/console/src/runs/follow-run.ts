@@ -1,4 +1,4 @@
-/** What the run pane shows of a run, made from the run's events. Pure: the caller passes the time. */
+/** A run as the run pane shows it, made from the run's events. Pure: the caller passes the time. */
 import type { LatitudeEventData, ProviderEventData, SdkEventData, StreamEvent, Usage } from '@stet/sdk'
 
 /** A run is `queued` if it is active on the server, but this tab has no free stream to follow it. */
@@ -61,7 +61,7 @@ export interface RunTrouble {
   code: string
   /** The prompt and line that the failure is about. */
   at: { path: string; line: number; column: number; frame: string } | null
-  /** What the model provider answered, in its own words. */
+  /** The model provider's error, in its own words. */
   provider: { name: string; status: number | null; words: string } | null
   /** Names of inputs that the prompt requires. */
   missing: readonly string[]

@@ -13,7 +13,7 @@ const cutAt = 4096
 export const answerCutAt = 65_536
 
 interface MessageBodyProps {
-  /** What a model or a tool wrote. It is shown as text, whatever it contains. */
+  /** Output of a model or a tool. Always shown as text. */
   text: string
   /** Characters that are shown before "Show all". */
   limit?: number

@@ -43,7 +43,7 @@ function isFree(
   return entry?.isDemo === true || entry?.models.some(({ id, inputPrice }) => id === model && inputPrice === 0) === true
 }
 
-/** What the prompt answered, and the chat below it. */
+/** The prompt's response, and the chat below it. */
 export function Output({ session, hasInputs }: OutputProps) {
   const rounds = useSyncExternalStore(watchRuns, () => session.rounds)
   const providers = useQuery(providersQuery)

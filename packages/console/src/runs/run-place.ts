@@ -1,4 +1,4 @@
-/** What a run pane shows runs of, for the parts that link to prompts. */
+/** The prompt of a run pane, for the parts that link to prompts. */
 import type { Prompt } from '@stet/sdk'
 import { createContext } from 'react'
 import { stet } from '../app/session.ts'

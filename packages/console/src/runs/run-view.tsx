@@ -158,7 +158,7 @@ interface FactsProps {
   isPriced: boolean
 }
 
-/** What the run took: time, tokens and money. */
+/** Duration, tokens and cost of the run. */
 export function RunFacts({ view, isPriced }: FactsProps) {
   const { usage, cost, firstTokenMs, durationMs } = view
   const { model } = view.steps.at(-1) ?? {}

@@ -17,7 +17,7 @@ export interface ButtonProps extends Look, Omit<ComponentProps<'button'>, 'disab
   shortcut?: string | undefined
 }
 
-/** An action. What leads to another address is a `LinkButton` or a plain link. */
+/** An action. For another address, use a `LinkButton` or a plain link. */
 export function Button({ look, square, blocked, busy, shortcut, children, onClick, title, ...rest }: ButtonProps) {
   const idle = blocked || busy
   return (

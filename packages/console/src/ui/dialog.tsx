@@ -64,7 +64,7 @@ interface FormDialogProps extends Pick<DialogProps, 'title' | 'text' | 'wide' | 
   /** The verb on the button that sends the form. */
   submit: string
   busy: boolean
-  /** What the form still needs, for example "needs a name". */
+  /** The missing part of the form, for example "needs a name". */
   missing?: string | false | undefined
   onSubmit: () => void
 }
@@ -112,7 +112,7 @@ export function FormDialog({
 
 interface ConfirmProps {
   title: ReactNode
-  /** What will happen, and to what. */
+  /** The consequence, and the object that it concerns. */
   text: ReactNode
   /** The verb on the button, for example "Delete". */
   action: string

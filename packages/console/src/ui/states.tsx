@@ -29,7 +29,7 @@ interface NoticeProps {
   tone?: 'red' | 'amber' | 'blue'
   /** Announced by screen readers at once. */
   urgent?: boolean
-  /** What the user can do about it. */
+  /** Ways out for the user. */
   actions?: ReactNode
   children: ReactNode
 }
@@ -49,7 +49,7 @@ interface ErrorDetailsProps {
   requestId: string | null
 }
 
-/** What a report to the operator of the server needs. Renders nothing for errors that occurred in the page. */
+/** The facts that a report to the operator needs. Renders nothing for errors that occurred in the page. */
 export function ErrorDetails({ code, requestId }: ErrorDetailsProps) {
   if (!code && !requestId) return null
   return (

@@ -2,11 +2,11 @@ import { Watched } from './watched.ts'
 
 export interface Said {
   text: string
-  /** What the user may do about it, for example "Undo". */
+  /** An action for the user, for example "Undo". */
   action?: { label: string; onSelect: () => void } | undefined
 }
 
-/** What is still to be shown. */
+/** The toasts that are not shown yet. */
 export const unshown = new Watched<readonly Said[]>([])
 
 /** Says that something happened, for a few seconds. Errors do not belong here: they are shown where they occurred. */

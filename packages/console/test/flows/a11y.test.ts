@@ -52,7 +52,7 @@ async function inState({ isEmpty, isSignedOut, allow, path, ready }: ScreenState
   return opened
 }
 
-/** What scrolls sideways, apart from texts, tables and tabs with a scroll box of their own. */
+/** The elements that scroll sideways, apart from texts, tables and tabs with a scroll box of their own. */
 function sidewaysScrollers(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const own = 'pre, code, textarea, input, table, [role=tablist], .cm-scroller, [data-scrolls]'

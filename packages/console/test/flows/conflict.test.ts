@@ -36,7 +36,7 @@ test('the lines of both are shown, settings wait, and nothing is overwritten unt
   const { page, editor, stored } = await conflicted(' mine', 'Zero\nOne\nTwo\nThree theirs')
   await editor.becomes('Conflict')
   expect(await stored()).toBe('Zero\nOne\nTwo\nThree theirs')
-  // What Leo wrote in other lines needs no choice.
+  // Leo's edits in other lines need no choice.
   const typed = page.getByRole('textbox', { name: 'Just typed' })
   await expect.poll(() => typed.locator('.cm-line').allTextContents()).toEqual(['Zero', 'One', 'Two', 'Three mine'])
   expect(await page.getByRole('textbox', { name: 'Leo, in this draft' }).textContent()).toContain('Three theirs')

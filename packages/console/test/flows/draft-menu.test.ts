@@ -1,4 +1,4 @@
-/** What the menu of versions does with the open draft, and what becomes of text typed into a draft that is deleted. */
+/** The actions on the open draft in the menu of versions, and text typed into a draft that is deleted. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'

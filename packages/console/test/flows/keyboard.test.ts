@@ -400,7 +400,7 @@ test('revert: one prompt after a question that names it, then the last one', asy
   expect((await storedPrompt(server, 'b/reverted', draft)).content).toBe('Stays')
 })
 
-test('what is typed after the key that opens something goes there, also while its code is still being loaded', async () => {
+test('text typed after the key that opens something goes there, also while its code is still loading', async () => {
   const { page } = await browser.open(server, '/settings/about')
   let arrive = () => {}
   const hold = async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   })
 })
 
-/** What ends to the right of the window. */
+/** The elements that end to the right of the window. */
 function cut(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll('button:not([role=tab]), h1, h2, p, [role=dialog], [role=alert]')]

@@ -4,7 +4,7 @@ import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor
 import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
-/** What the server answers besides the files of the page. */
+/** Requests other than those for the files of the page. */
 const fromServer = /\/(api|console)\//
 const allow = /Failed to load resource|ERR_INTERNET_DISCONNECTED|ERR_FAILED/
 

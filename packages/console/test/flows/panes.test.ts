@@ -99,7 +99,7 @@ test('Preview ends with the messages of the example, as a run sends them', async
   const sent = server.fake.requests.at(-1)?.body['messages'] as { role: string; content: unknown }[]
   const textOf = (content: unknown) => (Array.isArray(content) ? content.map(({ text }) => text).join('') : content)
   expect(sent.map(({ role, content }) => [role, textOf(content)])).toEqual(shown)
-  // What is typed in Run is in the preview at once.
+  // The preview shows inputs of Run at once.
   await page.getByRole('textbox', { name: /^day/ }).fill('')
   await page.getByRole('textbox', { name: /^name/ }).fill('Bea')
   await page.getByRole('tab', { name: 'Preview' }).click()

@@ -263,7 +263,7 @@ test('the list is moved through and used by keyboard alone', async () => {
   expect(await focused(page)).toMatch(/^(ünï\/|support\/)/)
 })
 
-test('what is typed after n goes into the dialog, also before the browser has drawn it', async () => {
+test('text typed after n goes into the dialog, also before the browser has drawn it', async () => {
   const { page } = await browser.open(server, server.promptAddress('support/reply', await newDraft()))
   // The focus in the list loads the code of the dialogs, before a key needs it.
   const code = page.waitForResponse(/\/dialogs-[^/]*\.js$/)

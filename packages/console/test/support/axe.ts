@@ -1,4 +1,4 @@
-/** What axe finds wrong in a page. */
+/** The violations that axe finds in a page. */
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 

@@ -20,7 +20,7 @@ export interface PageOptions {
   isOwn?: boolean
 }
 
-/** What a browser needs of a server. */
+/** The parts of a server that a browser needs. */
 export type Reached = Pick<ConsoleServer, 'address' | 'key'>
 
 export interface OpenedPage {
@@ -122,7 +122,7 @@ async function keep(one: Opened): Promise<boolean> {
   page.removeAllListeners('dialog')
   await context.setOffline(false)
   await page.unrouteAll({ behavior: 'ignoreErrors' })
-  // What the page says while it ends belongs to no test.
+  // Messages of a closing page belong to no test.
   watch.allow = /./
   const isReached = await page.goto(server.address('/health')).catch(() => null)
   if (!isReached) return false
@@ -178,7 +178,7 @@ async function observe(context: BrowserContext, watch: Watch): Promise<void> {
   })
 }
 
-/** What must not be after any test, besides what was noticed during it. */
+/** The problems that must be absent after every test: those noticed during it, and stored secrets. */
 async function problemsOf(context: BrowserContext, { problems, secrets }: Watch): Promise<string[]> {
   for (const page of context.pages()) {
     if (!page.url().startsWith('http')) continue

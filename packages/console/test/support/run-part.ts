@@ -19,7 +19,7 @@ export interface RunPart {
   answer(): Promise<string>
   /** The figures of the last run, for example "Time 1.2 s". */
   facts(): Promise<string>
-  /** What a screen reader announced. */
+  /** The text that a screen reader announced. */
   announcement(): Promise<string>
 }
 

@@ -93,7 +93,7 @@ export const RESOURCE_CAUSES = {
   },
   erased: {
     code: 'NotFoundError',
-    message: 'What the first request with this Idempotency-Key created has been deleted',
+    message: 'The resource that the first request with this Idempotency-Key created has been deleted',
     when: 'the project or conversation of the first request with this `Idempotency-Key` was deleted less than 24 hours ago',
     next: 'Use a new key to do the work again.',
   },

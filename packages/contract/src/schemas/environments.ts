@@ -27,7 +27,7 @@ export const ReleaseFinding = z
 
 export const ReleaseChecks = z
   .object({
-    base: Uuid.nullable().meta({ description: 'What is live. Null before the first publication.' }),
+    base: Uuid.nullable().meta({ description: 'The live version. Null before the first publication.' }),
     wouldNumber: Id.meta({ description: 'The number that the draft would get.' }),
     conflicts: z
       .array(LiveConflict.omit({ merged: true, regions: true, baseUnknown: true, skipped: true }))
@@ -45,7 +45,7 @@ export const ReleaseChecks = z
   })
   .meta({
     id: 'ReleaseChecks',
-    description: 'What would refuse the publication of a draft.',
+    description: 'The result of checking the publication of a draft.',
     example: "const canPublish = checks.verdict === 'pass'",
   })
 
@@ -71,7 +71,7 @@ export const Release = z
     seq,
     kind: ReleaseKind,
     version: ReleasedVersion,
-    from: ReleasedVersion.nullable().meta({ description: 'What the environment served before.' }),
+    from: ReleasedVersion.nullable().meta({ description: 'The version that the environment served before.' }),
     returnsTo: Id.nullable().meta({ description: 'The `seq` of the release to which a rollback returns.' }),
     author: Person,
     reason: z.string().nullable(),
@@ -87,7 +87,7 @@ export const Release = z
 export const Environment = z
   .object({
     name: z.string(),
-    version: ReleasedVersion.nullable().meta({ description: 'What it serves. Null before the first publication.' }),
+    version: ReleasedVersion.nullable().meta({ description: 'The served version. Null before the first publication.' }),
     seq: z.int().nonnegative().meta({ description: 'The number of the newest release; 0 if there is none.' }),
     rollback: z
       .object({ seq, version: ReleasedVersion })

@@ -24,7 +24,7 @@ const rating = z.number().min(-LIMITS.rating).max(LIMITS.rating)
 
 export const EvaluationConfiguration = absent({
   reverseScale: z.boolean().exactOptional().meta({ description: 'If true, low scores are good. Default: false.' }),
-  criteria: description.exactOptional().meta({ description: 'What people should judge.' }),
+  criteria: description.exactOptional().meta({ description: 'Instructions for the people who judge.' }),
   passDescription: description.exactOptional().meta({ description: 'When a conversation passes.' }),
   failDescription: description.exactOptional().meta({ description: 'When a conversation fails.' }),
   minRating: rating.exactOptional().meta({ description: 'Default: 1.' }),

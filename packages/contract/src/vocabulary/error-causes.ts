@@ -137,7 +137,7 @@ export const ERROR_CAUSES = {
   erased: {
     code: 'NotFoundError',
     status: 404,
-    message: 'What the first request with this Idempotency-Key created has been deleted',
+    message: 'The resource that the first request with this Idempotency-Key created has been deleted',
   },
   'method-not-allowed': {
     code: 'MethodNotAllowedError',

@@ -535,7 +535,7 @@ export interface DocumentParameter {
 /** A name under which applications read one of the versions, such as `live`. */
 export interface Environment {
   name: string
-  /** What it serves. Null before the first publication. */
+  /** The served version. Null before the first publication. */
   version: ReleasedVersion | null
   /** The number of the newest release; 0 if there is none. */
   seq: number
@@ -646,7 +646,7 @@ export interface Evaluation {
 export interface EvaluationConfiguration {
   /** If true, low scores are good. Default: false. */
   reverseScale?: boolean
-  /** What people should judge. */
+  /** Instructions for the people who judge. */
   criteria?: string
   /** When a conversation passes. */
   passDescription?: string
@@ -1532,7 +1532,7 @@ export interface Release {
   seq: number
   kind: ReleaseKind
   version: ReleasedVersion
-  /** What the environment served before. */
+  /** The version that the environment served before. */
   from: ReleasedVersion | null
   /** The `seq` of the release to which a rollback returns. */
   returnsTo: number | null
@@ -1546,11 +1546,11 @@ export const RELEASE_CHECKS = ['configuration'] as const
 export type ReleaseCheck = (typeof RELEASE_CHECKS)[number]
 
 /**
- * What would refuse the publication of a draft.
+ * The result of checking the publication of a draft.
  * @example const canPublish = checks.verdict === 'pass'
  */
 export interface ReleaseChecks {
-  /** What is live. Null before the first publication. */
+  /** The live version. Null before the first publication. */
   base: string | null
   /** The number that the draft would get. */
   wouldNumber: number

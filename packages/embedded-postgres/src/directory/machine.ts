@@ -1,4 +1,4 @@
-/** What a lock needs to know about this machine and its file systems. */
+/** Facts about this machine and its file systems that a lock needs. */
 import { readFileSync, statfsSync } from 'node:fs'
 
 /**

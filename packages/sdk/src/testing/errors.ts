@@ -17,7 +17,7 @@ import {
   UnprocessableEntityError,
 } from '../index.ts'
 
-/** What else a made error has. */
+/** Optional fields of a made error. */
 export interface ErrorOptions {
   /** Default: the server's message for this reason. */
   message?: string

@@ -27,7 +27,7 @@ export interface Page {
   close(): Promise<void>
 }
 
-/** What every browser of a test starts with: it runs as root, and asks nothing of the network by itself. */
+/** Every test browser starts with these: it runs as root, and sends no requests of its own. */
 export const chromiumFlags = [
   '--no-sandbox',
   '--disable-gpu',

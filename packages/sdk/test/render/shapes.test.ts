@@ -1,4 +1,4 @@
-/** What each API gets. The types of the APIs' own clients check the expectations. */
+/** The request for each API. The types of the APIs' own clients check the expectations. */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { RenderedMessage, RenderedPart } from '@stet/template'
 import type OpenAI from 'openai'

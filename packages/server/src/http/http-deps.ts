@@ -21,7 +21,7 @@ interface HttpSettings {
   metricsToken: string | undefined
   /** Maximum size of a request body, before and after decompression. */
   bodyLimitBytes: number
-  /** Of one API key, in bodies above 32 KB. */
+  /** The limit of one API key, for bodies above 32 KB. */
   bytesPerSecond: number
   trustProxy: number
   maxStreamsPerKey: number

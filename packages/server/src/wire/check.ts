@@ -9,7 +9,7 @@ import type { PromptCheck } from '../features/checks/check-prompt.ts'
 import type { CompileIssue, PromptIssue } from '../features/templates/template-engine.ts'
 import { providerKind } from './legacy-clients.ts'
 
-/** What the provider key of a prompt says about it. */
+/** Facts from the provider key of a prompt. */
 export interface ProviderFacts {
   /** The type of the provider key; undefined if the prompt has no provider key. */
   kind: string | undefined

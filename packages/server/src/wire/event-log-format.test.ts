@@ -17,7 +17,7 @@ function bytesOf(entries: readonly (LogEntry | StoredFrames)[]): Buffer {
 
 async function packed(entries: readonly LogEntry[]): Promise<StoredLog> {
   const log = await unpackEventLog(await packEventLog({ messages, entries }))
-  if (!log) throw new Error('What was packed has no form that is known')
+  if (!log) throw new Error('The packed log has no known format')
   return log
 }
 

@@ -1,4 +1,4 @@
-/** Who started a conversation and each of its runs: an API key or a session of the console. */
+/** The starter of a conversation and of each of its runs: an API key or a session of the console. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
 import { type Browser, browser } from './console-call.ts'

@@ -1,4 +1,4 @@
-/** What the readers make of answers as services really send them. `kinds` has the answers that every kind gives. */
+/** Readers of answers as services really send them. `kinds` has the answers that every kind gives. */
 import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import type { AnswerReader } from '../../src/adapters/providers/answer/frames.ts'

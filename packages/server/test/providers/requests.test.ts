@@ -1,4 +1,4 @@
-/** What each protocol's translator makes of a request: one row per rule. `wires` has the requests that all kinds share. */
+/** Each protocol's translation of requests: one row per rule. `wires` has the requests that all kinds share. */
 
 import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -48,7 +48,7 @@ function bodyOf(protocol: string, more: Partial<TestRequest>): Json {
     : chatBody(service(), request)) as unknown as Json
 }
 
-/** Of the body, the expected keys are compared; undefined stands for a key that is not sent. */
+/** Only the expected keys of the body are compared; undefined means that a key is not sent. */
 type Row = [kind: string, rule: string, request: Partial<TestRequest>, expected: Json | Error]
 
 const own = {

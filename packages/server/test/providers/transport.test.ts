@@ -1,4 +1,4 @@
-/** What all protocols share: connections, limits, retries, aborts, headers. Each is shown with one protocol. */
+/** The shared transport: connections, limits, retries, aborts, headers. Each is shown with one protocol. */
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ModelChunk, ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'

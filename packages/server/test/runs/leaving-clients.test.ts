@@ -97,7 +97,7 @@ async function expectEnd({ graceMs, calls }: Scene, each: Leaver, left: Moment |
   if (call.called.at < left.at) expect(gone.at - left.at, told).toBeGreaterThan(graceMs - 2)
 }
 
-/** Of each mode, some disconnect possibly before the server has seen their request, others after a response head. */
+/** Some clients of each mode may disconnect before the server has seen their request, others after a response head. */
 function leaver(graceMs: number, index: number, random: Random): Leaver {
   return {
     name: `case-${graceMs}-${index}.`,

@@ -416,7 +416,8 @@ it(
   'finishes a deletion after kill -9 and a restart, without partial results',
   async () => {
     const { api } = served
-    // Of its own: the project of the other tests has 12,000 runs before a release, and each batch of their purge costs a restart.
+    // Not the project of the other tests: before a release it has 12,000 runs, and each batch of their purge costs a
+    // restart.
     const project = await createTestProject(api, { hello: prompt('<user>Hi</user>') })
     const uuids: string[] = []
     for (let count = 0; count < 30; count += 1) {

@@ -22,7 +22,7 @@ const limitBytes = 50 * megabyte
 let bench: RunServer
 beforeAll(async () => {
   bench = await runServer({ hello: prompt('<user>Hi</user>') })
-  // What the start still allocates would count as growth.
+  // Late allocations of the start would count as growth.
   await settledBytes(bench.server.child)
 }, 120_000)
 afterAll(() => bench.close())
@@ -49,7 +49,7 @@ const bombs: Bomb[] = [
   { name: 'objects to a depth of 100,000', status: 400, body: () => Readable.from([deepObject(100_000)]) },
   { name: 'arrays to a depth of 2,000,000', status: 400, body: () => Readable.from([deep(2_000_000)]) },
   { name: '100 MB', status: 413, body: () => repeated(blanks, 100) },
-  // What zlib had made of refused bodies was not collected: 40 of them added 50 to 67 MB.
+  // The output of zlib for refused bodies was not collected: 40 of them added 50 to 67 MB.
   { name: 'gzip of 1 GB', status: 413, encoding: 'gzip', least: 40, body: () => repeated(packedBlanks, 1_024) },
   {
     name: 'gzip of gzip',

@@ -1,4 +1,4 @@
-/** What scripts/record-release.ts and scripts/record-statements.ts recorded of earlier releases. */
+/** Earlier releases, as scripts/record-release.ts and scripts/record-statements.ts recorded them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from './test-database.ts'

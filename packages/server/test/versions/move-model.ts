@@ -27,7 +27,7 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
   const versions: { uuid: string; prompts: Prompts }[] = []
   let live: Prompts = new Map()
   let draft: Version = bench.draft
-  /** What the draft shows at the paths that it has touched; nothing after a deletion. */
+  /** The draft's prompts at the paths that it has touched; none after a deletion. */
   let own = new Map<string, Own>()
   /** Live's text when the draft first touched the path. */
   let bases = new Map<string, string | null>()

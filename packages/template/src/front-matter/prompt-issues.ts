@@ -1,4 +1,4 @@
-/** What a check reports besides compile errors: settings that a run would refuse, and probable mistakes. */
+/** Findings of a check besides compile errors: settings that a run would refuse, and probable mistakes. */
 import { type CompileIssue, issueAt, type Place } from '../compile-error.ts'
 import type { ParsedText } from '../parse/parse-text.ts'
 import { MAX_ISSUES } from '../parse/references.ts'

@@ -6,7 +6,7 @@ import { type CompileIssue, CompileIssueError, type RenderedMessage, renderStep 
 import { oraclePrompt, renderByEngine } from './render-step.ts'
 
 export interface Outcome {
-  /** What each step rendered, as JSON. */
+  /** The rendered steps, as JSON. */
   steps: unknown[]
   issue: CompileIssue | undefined
 }

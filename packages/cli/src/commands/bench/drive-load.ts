@@ -9,7 +9,7 @@ export interface Load {
   durationMs?: number | undefined
 }
 
-/** What the load needs of a run. A rejected outcome ends the load. */
+/** A run as the load sees it. A rejected outcome ends the load. */
 export interface DrivenRun {
   outcome: Promise<{ kind: string }>
   stop(): Promise<unknown>

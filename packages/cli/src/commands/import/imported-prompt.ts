@@ -4,7 +4,7 @@ import type { Reference } from './prompt-text.ts'
 /** An imported prompt before linking: references still use the other tool's names. */
 export interface ForeignPrompt {
   path: string
-  /** What references name it by. Absent for the path. */
+  /** References use this name. Absent if they use the path. */
   key?: string
   /** Becomes the front matter. Absent if `text` already has one. */
   front?: Readonly<Record<string, unknown>>

@@ -47,7 +47,7 @@ const isNumber = (value: unknown): boolean =>
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isTexts = (value: unknown): boolean => [value].flat().every(isText)
 
-/** What a run accepts for a key of the front matter. Other values would only fail later. */
+/** Values that a run accepts for a key of the front matter. Others would only fail later. */
 const accepted = new Map<string, (value: unknown) => boolean>([
   ...['model', 'provider', 'description'].map((key) => [key, isText] as const),
   ...['temperature', 'topP', 'topK', 'maxTokens', 'presencePenalty', 'frequencyPenalty', 'seed'].map(

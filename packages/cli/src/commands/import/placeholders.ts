@@ -6,7 +6,7 @@ export interface Naming {
   losses: string[]
 }
 
-/** What another tool accepts as a variable between `{{` and `}}`. */
+/** Syntax that another tool accepts for a variable between `{{` and `}}`. */
 export interface VariableRule {
   tool: string
   name: RegExp

@@ -112,8 +112,8 @@ function isLost({ entries, local }: Places, path: string): boolean {
 }
 
 /**
- * Pairs prompts with files that have their text. Of several with one text, pairs those whose names agree best, and no
- * others, because a wrong pair would give the examples of one prompt to another.
+ * Pairs prompts with files that have their text. If several have the same text, pairs only those whose names agree
+ * best, because a wrong pair would give the examples of one prompt to another.
  */
 function equalPairs({ entries, local }: Places, lost: readonly string[], found: readonly string[]): [string, string][] {
   const pathsOf = new Map<string, string[]>()
@@ -130,7 +130,7 @@ function equalPairs({ entries, local }: Places, lost: readonly string[], found: 
   return uniquePairs(pairs)
 }
 
-/** Of more prompts with one text, the others are not considered. */
+/** Prompts with the same text beyond this number are not considered. */
 const maxAlike = 200
 
 interface Pair {

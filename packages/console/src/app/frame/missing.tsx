@@ -1,4 +1,4 @@
-/** What is shown at an address that names nothing. */
+/** The page at an address that names nothing. */
 import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
 import { type ReactNode, Suspense } from 'react'
 import { buttonClass } from '../../ui/button.tsx'

@@ -6,7 +6,7 @@ import { useWatched, Watched } from '../../ui/watched.ts'
 import { useSignedOut } from '../session.ts'
 import type { Overlay } from './dialogs/opened.tsx'
 
-/** What covers the screen. */
+/** The code of all overlays. */
 const part = new Part(() => import('./dialogs/opened.tsx'))
 const shown = new Watched<Overlay | null>(null)
 const close = () => shown.set(null)

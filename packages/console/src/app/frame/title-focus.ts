@@ -41,7 +41,7 @@ export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
     let frame = 0
     const onFocus = (event: FocusEvent) => {
       last = event.target as Node
-      // A dialog is outside. What opened it may be gone when it closes.
+      // A dialog is outside. Its opener may be gone when it closes.
       if (!element.contains(last)) return
       parts = event
         .composedPath()

@@ -4,7 +4,7 @@ import type { Failure, Problem } from '../autosave.ts'
 
 const busyMs = 2000
 
-/** What a failed save means for the text. Only a response of stet itself proves that nothing was stored. */
+/** Reads a failed save. Only a response of stet itself proves that nothing was stored. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof ApiError) || error.reason === 'idempotency-in-progress') return { kind: 'offline' }
   if (error.reason === 'base-changed') return { kind: 'changed' }
@@ -12,7 +12,7 @@ export function failureOf(error: unknown): Failure {
   return problemOf(error)
 }
 
-/** What a failed request means if it wrote nothing. */
+/** Reads a failed request that wrote nothing. */
 export function problemOf(error: unknown): Problem {
   if (!(error instanceof ApiError)) return { kind: 'offline' }
   if (error.status === 401) return { kind: 'signed-out' }

@@ -11,7 +11,7 @@ export class KeptCopy {
   isKept = true
   readonly #source: () => { key: string; state: Autosave }
   readonly #onChange: () => void
-  /** What the copy was made of. Most events change none of it. */
+  /** The source of the copy. Most events change none of it. */
   #stored: { mark: string; text: string } | null = null
   #at = 0
   #timer: ReturnType<typeof setTimeout> | undefined

@@ -156,7 +156,7 @@ export class PromptBuffer {
     this.dispatch({ on: 'signed-in' })
   }
 
-  /** Brings text of an earlier page back. What was typed since is saved first, so that nothing is replaced unsaved. */
+  /** Brings text of an earlier page back. Saves newer text first, so that nothing is replaced unsaved. */
   async restore({ key, copy, versionUuid, path }: OfferedText): Promise<void> {
     if (isUnsaved(this.state)) await this.save().catch(() => {})
     const { unsure, ...left } = copy
@@ -213,7 +213,7 @@ export class PromptBuffer {
     return true
   }
 
-  /** Releases the timers and ignores all later events. What is unsaved is given up. */
+  /** Releases the timers and ignores all later events. Unsaved text is lost. */
   close(): void {
     this.#isClosed = true
     this.#kept.stop()

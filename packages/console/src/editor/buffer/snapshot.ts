@@ -12,7 +12,7 @@ export type SaveStatus =
   /** Live, and unchanged. */
   | { kind: 'live' }
 
-/** What the screen shows of a buffer. */
+/** A buffer as the screen shows it. */
 export interface BufferSnapshot {
   /** Where the text is saved. It differs from the address for a moment, when typing on live has found a draft. */
   place: PromptPlace
@@ -21,7 +21,7 @@ export interface BufferSnapshot {
   /** At most 120 ms older than the editor's text. `PromptBuffer.state.text` is always current. */
   text: string
   status: SaveStatus
-  /** Whose text came in last, and when (milliseconds since 1970). Null after the next key. */
+  /** The author of the text that came in last, and its time (milliseconds since 1970). Null after the next key. */
   arrived: { by: string | null; at: number } | null
   /** Text of an earlier page that was not saved. */
   offered: OfferedText | null

@@ -16,7 +16,7 @@ interface Side {
 }
 
 interface ConflictProps extends Pick<MergeEditorProps, 'onChange' | 'covered' | 'onShown'> {
-  /** What happened, in one or two sentences. */
+  /** The cause, in one or two sentences. */
   what: ReactNode
   stored: Side
   /** Its text can be edited. */

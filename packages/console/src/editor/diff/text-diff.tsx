@@ -14,7 +14,7 @@ interface TextDiffProps {
   before: string
   after: string
   layout: DiffLayout
-  /** What the texts are, for screen readers: the path and its two versions. */
+  /** Names the texts for screen readers: the path and its two versions. */
   label: string
 }
 

@@ -102,7 +102,7 @@ interface TypedChipProps {
   value: string
   placeholder: string
   choices?: readonly ProviderModel[]
-  /** What may be written. */
+  /** The accepted text. */
   pattern?: RegExp
   /** Describes the pattern. */
   expected?: string

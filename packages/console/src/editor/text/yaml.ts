@@ -58,7 +58,7 @@ export function keysAt(text: string, position: number): string[] {
 
 let last: { yaml: string; root: unknown } = { yaml: '', root: null }
 
-/** What there is of the front matter, also if it is unfinished. A reader asks for several keys of the same text. */
+/** The readable part of front matter, also if it is unfinished. Cached: a reader asks for several keys of one text. */
 function rootOf(text: string): unknown {
   const { from, to } = frontMatterOf(text) ?? { from: 0, to: 0 }
   // For YAML, a lone \r ends no line.

@@ -1,4 +1,4 @@
-/** What an example would hold if it was saved now. Pure. */
+/** The values of an example that is saved now. Pure. */
 import type { EXAMPLE_LIMITS } from '@stet/contract/vocabulary'
 import type { Example } from '@stet/sdk'
 import { type Parsed, sizeText } from './input-value.ts'

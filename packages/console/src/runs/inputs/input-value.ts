@@ -15,7 +15,7 @@ export interface PromptInput {
   fallback: unknown
 }
 
-/** What a field holds, as it was typed, so that half a number or half a JSON text is kept too. */
+/** The content of a field as typed, so that half a number or half a JSON text is kept too. */
 export interface InputDraft {
   text: string
   /** `text` is JSON, also in a field of another kind. */
@@ -76,7 +76,7 @@ function isClientTool(tool: unknown): boolean {
   return typeof tool === 'object' && tool !== null && !Array.isArray(tool) && !('handler' in tool)
 }
 
-/** What the fields hold. */
+/** The values of the fields. */
 export interface Parsed {
   parameters: Record<string, unknown>
   /** Why a field's text has no value, for example half-written JSON. By the name of the input. */

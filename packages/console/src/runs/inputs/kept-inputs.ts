@@ -12,7 +12,7 @@ export interface KeptInputs {
 
 // Signing out removes every entry that starts with `stet.unsaved.`. Servers at different paths share a storage.
 const prefix = `stet.unsaved.inputs#${base.pathname}#`
-/** Of the 5 million characters that a browser keeps. The rest is for unsaved prompts. */
+/** In characters. A browser keeps 5 million; the rest is for unsaved prompts. */
 const room = 3_600_000
 
 export function readInputs(key: string): KeptInputs | null {

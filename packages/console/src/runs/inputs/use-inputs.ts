@@ -19,7 +19,7 @@ export interface Inputs extends KeptInputs {
 /** The inputs on this page. The browser's storage has what is typed only after a moment, or not at all. */
 const typed = new Map<string, { current: KeptInputs }>()
 
-/** What is typed for a prompt, also if its fields are not on this page. */
+/** The typed inputs of a prompt, also if its fields are not on this page. */
 export function inputsNow(key: string): KeptInputs {
   return typed.get(key)?.current ?? readInputs(key) ?? { drafts: {} }
 }

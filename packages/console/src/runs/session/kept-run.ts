@@ -36,7 +36,7 @@ export interface KeptRound extends Pick<RunView, 'phase' | 'trouble'> {
 
 export type Written = Pick<KeptRun, 'tools' | 'results' | 'reply'>
 
-/** What to keep of a conversation and of the texts written below it. Null if there is nothing. */
+/** The part of a conversation that is kept, with the texts written below it. Null if there is none. */
 export function keptOf(shown: readonly Round[], written: Written): KeptRun | null {
   const last = shown.at(-1)
   // A message that the server does not have is kept as the reply that it was.

@@ -172,7 +172,7 @@ export class RunSession {
     await this.#occupy(() => stet.runs.attachStream(conversationUuid, { resume }))
   }
 
-  /** Stops the run. What has arrived stays. The final event then brings tokens and cost. */
+  /** Stops the run. The received output stays. The final event then brings tokens and cost. */
   stop(): void {
     const view = this.#view
     if (!view || !isActive(view) || view.isStopping) return
@@ -249,7 +249,7 @@ export class RunSession {
     this.#setRounds([...before, { said, view }])
   }
 
-  /** Waits for a free stream if others are open. What the run writes meanwhile arrives then. */
+  /** Waits for a free stream if others are open. The stream then starts with the events of the meantime. */
   async #occupy(open: () => Stream | Promise<Stream | undefined>): Promise<void> {
     this.#stream = undefined
     if (!mayStream() && this.#view) this.#show(queueRun(this.#view))

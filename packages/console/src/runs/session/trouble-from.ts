@@ -2,7 +2,7 @@ import { ApiError, StreamInterruptedError } from '@stet/sdk'
 import { messageOf } from '../../app/failure.tsx'
 import { type RunTrouble, troubleOf } from '../follow-run.ts'
 
-/** What the pane shows of a request that was refused, or a connection that was lost. */
+/** The pane's message about a refused request or a lost connection. */
 export function troubleFrom(error: unknown): RunTrouble {
   if (error instanceof ApiError) {
     const { errorCode, details, requestId, serverResponse } = error

@@ -13,7 +13,7 @@ import css from './page.module.css'
 /** The checks that this console publishes with. The server repeats them before it publishes. */
 export const blockedBy = 'configuration'
 
-/** What would refuse the publication of a draft now. Asked again when the draft or live has changed. */
+/** The server's check of a publication of the draft. Asked again when the draft or live has changed. */
 export function useChecks(projectId: number, draft: Version) {
   const { data: versions = [] } = useQuery(versionsQuery(projectId))
   const live = versions.find(({ isLive }) => isLive)
@@ -60,7 +60,7 @@ interface BlockersProps {
   onResolve: (conflict: LiveConflict) => void
 }
 
-/** What stops the publication, each with its way out. */
+/** The problems that block the publication, each with its way out. */
 export function Blockers({ projectId, draft, checks: { data, error, refetch }, onResolve }: BlockersProps) {
   const broken = brokenIn(data)
   return (

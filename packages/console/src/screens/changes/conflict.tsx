@@ -128,7 +128,7 @@ async function readTexts(address: TextAddress, versions: readonly Version[]) {
     promptIn(projectId, versionUuid, movedTo),
     findBase(published, address),
   ])
-  // What live changed in other lines is in the text already.
+  // The text already has live's changes of other lines.
   const both = live && draft && mergeLines({ base: base ?? undefined, mine: draft.content, theirs: live.content })
   return { live, draft, base, merged: both?.text ?? draft?.content ?? null, isClean: both?.regions.length === 0 }
 }

@@ -27,7 +27,7 @@ export function LiveChanges({ projectId, versionUuid, conflicts, onResolve }: Li
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['project', projectId] }),
   })
-  // What the update said about these texts. A later change of either one makes it void.
+  // The update's result for these texts. It is void after a later change of either one.
   const outcomeOf = ({ path, liveHash, draftHash }: LiveConflict) => {
     const of = update.data?.conflicts.find((one) => one.path === path)
     if (of?.liveHash !== liveHash || of.draftHash !== draftHash) return null

@@ -24,7 +24,7 @@ import { useSeen } from './seen.ts'
 
 const route = getRouteApi('/shell/p/$project/v/$version/changes')
 
-/** What a draft changes in live, prompt by prompt, and publishing it. */
+/** The changes of a draft against live, prompt by prompt, and its publication. */
 export function ChangesPage() {
   const { project, version } = route.useParams()
   const projectId = Number(project)

@@ -28,7 +28,7 @@ interface PublishProps {
 
 const forceWord = 'overwrite'
 
-/** Names a draft and makes it live. What would stop it is shown before, each with its way out. */
+/** Names a draft and makes it live. Shows the problems that would block it before, each with its way out. */
 export function PublishDialog({ projectId, draft, changes, checks, open, onResolve, onClose }: PublishProps) {
   // Only these are sent: a colleague may have changed the name or the notes of the draft meanwhile.
   const [typed, setTyped] = useState<{ title?: string; description?: string }>({})

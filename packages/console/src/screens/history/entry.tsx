@@ -22,7 +22,7 @@ interface EntryProps {
   live: TextsRow | undefined
 }
 
-/** What a published version or an edit of it changed, and the way back to these texts. */
+/** The changes of a published version or of an edit of it, and the way back to these texts. */
 export default function HistoryEntry({ projectId, row, live }: EntryProps) {
   const { prompt, view = 'unified' } = route.useSearch()
   const navigate = route.useNavigate()

@@ -5,11 +5,11 @@ export interface TextsRow {
   kind: 'version' | 'revision'
   /** In the address of the row: the uuid of the version, and of a revision `<uuid>@<revision>`. */
   entry: string
-  /** What the server reads these texts by. A version has those of its publication, also after edits. */
+  /** The reference of these texts for the server. A version has those of its publication, also after edits. */
   texts: string
   /** "v13", or "v13.1" after the first forced edit. */
   name: string
-  /** What the texts are compared with: the release that they replaced, or the revision before. Null if there is none. */
+  /** The texts to compare with: the release that they replaced, or the revision before. Null if there is none. */
   base: { texts: string; name: string } | null
   /** True for the texts that live serves, whatever the highest number is. */
   isLive: boolean
@@ -23,7 +23,7 @@ export interface TextsRow {
 export interface RollbackRow {
   kind: 'rollback'
   release: Release
-  /** What live returned to. */
+  /** The version that live returned to. */
   name: string
   /** The row whose texts live has served since. */
   entry: string

@@ -2,7 +2,7 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { listInterval } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
 
-/** What live has served, newest first, in the longest pages that the server gives. */
+/** The versions that live has served, newest first, in the longest pages that the server gives. */
 export function releasesQuery(projectId: number) {
   return infiniteQueryOptions({
     queryKey: ['project', projectId, 'releases'],

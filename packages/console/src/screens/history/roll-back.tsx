@@ -17,14 +17,14 @@ import { entryOf, nameOf, type TextsRow } from './history-rows.ts'
 interface RollBackProps {
   projectId: number
   target: TextsRow
-  /** What live serves now. */
+  /** The texts that live serves now. */
   live: TextsRow
   onClose: () => void
 }
 
 /** Shows what would change in live, then lets live serve earlier texts again. */
 export function RollBackDialog({ projectId, target, live, onClose }: RollBackProps) {
-  // What the user reads, and what the server expects. The list of versions may change meanwhile.
+  // Live as the user reads it and the server expects it. The list of versions may change meanwhile.
   const [compared, setCompared] = useState(live)
   const [reason, setReason] = useState('')
   const diff = useQuery({ ...diffQuery(projectId, target.texts, compared.texts), select: changedPrompts })

@@ -40,7 +40,7 @@ function Choose() {
   )
 }
 
-/** What an empty version shows, in the list on narrow screens and beside it on others. */
+/** The content of an empty version, in the list on narrow screens and beside it on others. */
 export function FirstPrompt({ edits }: { edits: PromptEdits }) {
   return (
     <div className={css['nothing']}>

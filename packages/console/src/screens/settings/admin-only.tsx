@@ -5,7 +5,7 @@ import { Empty } from '../../ui/states.tsx'
 import css from './settings.module.css'
 
 interface AdminOnlyProps {
-  /** What the page manages: "keys". */
+  /** The resources of the page: "keys". */
   what: string
   children: ReactNode
 }

@@ -17,7 +17,7 @@ export interface Engine {
   checks(): Record<string, boolean>
   /** The use of the connection pools. Undefined for the embedded database, which has none. */
   connections(): { inUse: number; waiting: number; most: number } | undefined
-  /** What the operator must know about damaged files. Undefined unless a statement has failed because of them. */
+  /** The error about damaged files for the operator. Undefined unless a statement has failed because of them. */
   damage?(): Promise<OperatorError> | undefined
   /** Logs damage from now on. Before, it ends the start. */
   reportDamage?(): void

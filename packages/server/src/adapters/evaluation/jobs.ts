@@ -1,4 +1,4 @@
-/** What an evaluation does, in the server's thread or in the evaluation thread. */
+/** The jobs of an evaluation, in the server's thread or in the evaluation thread. */
 import {
   CallerLimitError,
   type CompiledPrompt,

@@ -10,7 +10,7 @@ import type { WorkspaceStorage } from './ports.ts'
 
 const megabyte = 1_048_576
 const measureEveryMs = 60_000
-/** Of each table. About 8 MB, which even the embedded database reads in less than 100 ms. */
+/** Pages of each table in one read. About 8 MB, which even the embedded database reads in less than 100 ms. */
 const pagesAtOnce = 1_000
 
 /** Undefined if there is no limit. */

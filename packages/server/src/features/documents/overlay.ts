@@ -46,7 +46,7 @@ export function withMoves<Text extends Pick<DocumentText, 'contentHash'>>(
   return slots.map((slot) => ({ ...slot, movedTo: moved.get(slot.path) ?? null }))
 }
 
-/** What diff and tree say about moves, with the hash of a moved text if the draft changed it too. */
+/** Moves as diff and tree show them, with the hash of a moved text if the draft changed it too. */
 export type Moves = Pick<TreeItem, 'movedFrom' | 'movedTo'>
 
 /** Describes the moves of a draft against live, by path. @param slots include all rows of the draft. */
@@ -135,7 +135,7 @@ export interface MovedText extends Pick<DocumentText, 'documentUuid' | 'content'
  * at the path is not the prompt that leaves.
  */
 export function vacate(slot: PlannedSlot, revision: Revision, isMerged = false): DraftWrite | null {
-  // Live had nothing here when the draft's prompt came. What live has got since is another prompt, which stays.
+  // Live had nothing here when the draft's prompt came. A prompt that live has got since is another one and stays.
   const isAddition = slot.draft?.baseHash === null && slot.movedTo === null
   if (isAddition || (slot.live === null && baseOf(slot, isMerged) === null)) return null
   const row = deleteText(slot, revision, isMerged) ?? slot.draft

@@ -13,7 +13,7 @@ export interface Release {
   seq: number
   kind: ReleaseKind
   version: ReleasedVersion
-  /** What live served before. Null for the first release. */
+  /** The version that live served before. Null for the first release. */
   from: ReleasedVersion | null
   /** True if no forced edit has changed the version since. */
   isCurrent: boolean

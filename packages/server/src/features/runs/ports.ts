@@ -286,7 +286,7 @@ export type FindEnd = () => Promise<'active' | 'deleted' | StoredLog>
 export interface StoredLog {
   messages: readonly string[]
   entries: readonly (LogEntry | StoredFrames)[]
-  /** What a run under way has spent. Undefined for an ended run, whose result has it. */
+  /** The cost so far of an active run. Undefined for an ended run, whose result has it. */
   spending?: RunSpending
 }
 

@@ -38,7 +38,7 @@ export interface SignInLinkStore {
   ): Promise<void>
   /** Takes no workspace, because the code alone names the link. */
   findByCode(codeHash: string): Promise<SignInLink | null>
-  /** Marks the link as used in one statement. Of several parallel calls, only one gets the link. */
+  /** Marks the link as used in one statement. Only one of several parallel calls gets the link. */
   use(codeHash: string, at: Date): Promise<SignInLink | null>
   /** Deletes the links of a key except the newest `kept`. */
   deleteOldest(workspaceId: number, apiKeyId: number, kept: number): Promise<void>

@@ -70,7 +70,7 @@ export interface Compilation {
 /** A scan without everything whose size depends on the referenced texts. */
 export type KnownText = Pick<TemplateScan, 'config' | 'parameters' | 'references' | 'errors' | 'issues'>
 
-/** What the latest compilations on this server found. Keeps hashes instead of texts, and starts empty. */
+/** Findings of the latest compilations on this server. Keeps hashes instead of texts, and starts empty. */
 export interface KnownTexts {
   /** Ignores a temporary failure. */
   note(workspaceId: number, text: HashedText, compilation: Compilation): void

@@ -10,7 +10,7 @@ export type Publication = Pick<Version, 'title' | 'description'> & {
   at: Date
   /** The id of the author. Null for an import, whose publisher is unknown. */
   publishedBy: number | null
-  /** What the publication changed. Null if nothing was live. */
+  /** The version that the publication replaced. Null if nothing was live. */
   base: Pick<Version, 'id' | 'revision'> | null
 }
 

@@ -69,7 +69,7 @@ instrumentationTests(matrix, ready)
 requestTests(matrix, ready)
 
 describe('the surface', () => {
-  test('what no namespace shows as it is are parts of rendering', () => {
+  test('rendering uses parts that no namespace shows', () => {
     expect(surfaceOf(opened.client).inner).toEqual([
       'wrapMethods',
       'renderCompletion',

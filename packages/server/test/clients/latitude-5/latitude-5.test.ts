@@ -114,7 +114,7 @@ matrix.behaviour(
 requestTests(matrix, ready)
 
 describe('the surface', () => {
-  test('what no namespace shows as it is are parts of rendering', () => {
+  test('rendering uses parts that no namespace shows', () => {
     expect(surfaceOf(opened.client).inner).toEqual([
       'wrapMethods',
       'renderCompletion',

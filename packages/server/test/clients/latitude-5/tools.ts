@@ -97,7 +97,7 @@ export function toolBehaviours(matrix: Matrix, ready: Ready): void {
   matrix.behaviour(
     'a tool handler that fails',
     () => {
-      test('what it throws ends the reading of a run, and the server stops the run when nobody is left', async () => {
+      test('its error ends the reading of a run, and the server stops the run after the last reader', async () => {
         const { client, bench, declares } = ready()
         bench.provider.enqueue({ toolCalls: [weatherIn('a', 'Rome')] })
         const { seen, callbacks } = listener(declares)

@@ -21,7 +21,7 @@ export function toolTests(ready: () => ReadyPython): void {
     expect(toolAnswers(bench)).toEqual(['{"city":"Rome","sky":"blue"}', '{"city":"Oslo","sky":"blue"}'])
   })
 
-  test('what a handler raises goes to the model as an error result, and the run goes on', async () => {
+  test('an exception of a handler goes to the model as an error result, and the run continues', async () => {
     const { client, bench } = ready()
     bench.provider.enqueue({ toolCalls: [weatherIn('a', 'Rome')] }, { text: 'I could not find out.' })
     const events: Record<string, unknown>[] = []

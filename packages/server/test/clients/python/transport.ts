@@ -56,7 +56,7 @@ export function repeatTests(ready: () => ReadyPython): void {
 export function silenceTests(ready: () => ReadyPython): void {
   afterEach(() => void vi.useRealTimers())
 
-  test('what keeps the stream open is no event to the client', async () => {
+  test('a heartbeat of the stream is no event for the client', async () => {
     const { client, bench } = ready()
     let finish = () => {}
     const gate = new Promise<void>((resolve) => {

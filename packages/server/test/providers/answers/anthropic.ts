@@ -89,7 +89,7 @@ const errorAfter = (type: string, error: AnswerCase['error']): AnswerCase => ({
 })
 const malformed = (sent: string): Cases => ({ [sent]: { sent, error: { kind: 'malformed' } } })
 
-/** What other chunks hold than text, calls and usage. */
+/** Chunks other than text, calls and usage. */
 const contents: Cases = {
   'all of a stream': wholeMessage,
   'all of a plain answer': {

@@ -60,7 +60,7 @@ const partCall = {
 }
 const video = { content: [{ type: 'video_url', video_url: {} }] }
 
-/** What other chunks hold than text, calls and usage. */
+/** Chunks other than text, calls and usage. */
 const contents: Cases = {
   'all of a stream': { ...wholeChat, isSplit: true },
   'all of a stream with line ends of Windows': {

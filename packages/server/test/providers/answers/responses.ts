@@ -99,7 +99,7 @@ const clicked = [message('I will click.'), { type: 'computer_call', id: 'x' }]
 const sound = { type: 'message', content: [{ type: 'output_audio', data: 'AAAA', transcript: 'Hi' }] }
 const hologram = { type: 'hologram' }
 
-/** What other chunks hold than text, calls and usage. */
+/** Chunks other than text, calls and usage. */
 const contents: Cases = {
   'all of a stream': wholeResponse,
   'all of a plain answer': {

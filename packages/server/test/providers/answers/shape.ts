@@ -16,7 +16,7 @@ export interface Outcome {
   calls?: [name: string, args: Json | string][]
   finishReason?: FinishReason
   usage?: Partial<Usage>
-  /** The expected failure. Of the other fields, only the text before it counts. */
+  /** The expected failure. The only other field that counts is the text before it. */
   error?: Partial<ProviderError>
   /** Each chunk, in place of the fields above. */
   chunks?: readonly object[]

@@ -1,4 +1,4 @@
-/** What leaves an evaluation: printed values, and copies for attributes and answers. */
+/** The output of an evaluation: printed values, and copies for attributes and answers. */
 import type { Meter } from './fuel.ts'
 import { isObject, MAX_PRINT_DEPTH, MAX_VALUE_DEPTH, type ObjectValue, setOwn, tooDeep, type Value } from './values.ts'
 

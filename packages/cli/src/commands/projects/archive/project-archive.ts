@@ -50,7 +50,7 @@ export interface ArchivedVersion {
    * As published, relative to the previous version as published. For a draft, relative to what is live. Ordered by path.
    */
   changes: readonly ArchivedChange[]
-  /** What the publication changed. Absent for a draft, and for the previous version as published. */
+  /** The version that the publication replaced. Absent for a draft, and for the previous version as published. */
   base?: { number: number; revision: number }
   /** Forced edits, oldest first. Absent if there are none. */
   revisions?: readonly ArchivedRevision[]

@@ -19,7 +19,7 @@ const overlays = {
 
 export type Overlay = keyof typeof overlays
 
-/** What covers the screen, with all its code, so that no dialog waits for another part. */
+/** The open overlay. All overlays are in this part, so that no dialog waits for another one. */
 export function Opened({ shown, onClose }: { shown: Overlay | null; onClose: () => void }) {
   const isSignedOut = useSignedOut()
   const Shown = shown && overlays[shown]

@@ -37,7 +37,7 @@ interface Values {
 }
 
 interface Stored extends Pick<ProviderKeyInfo, 'name'> {
-  /** What a short call with the key returned. Only with `isBrief`. */
+  /** The result of a short call with the key. Only with `isBrief`. */
   test?: ProviderTest
 }
 

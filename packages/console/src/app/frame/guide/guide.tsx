@@ -60,7 +60,7 @@ export default function GuideStrip({ guide }: { guide: Guide }) {
 interface Step {
   text: string
   isDone: boolean
-  /** What to do, shown for the first step that is not done. */
+  /** The instruction, shown for the first step that is not done. */
   next: ReactNode
 }
 

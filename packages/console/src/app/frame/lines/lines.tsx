@@ -11,7 +11,7 @@ import { type Outage, planNextAttempt, useOutage } from './connection.ts'
 import { DeletedDraftLine } from './deleted-draft.tsx'
 import { reload, useStale } from './upgrade.ts'
 
-/** What concerns the whole page: an updated server, a server that does not answer, a connection that others can read. */
+/** Notices for the whole page: an updated server, a server that does not answer, a connection that others can read. */
 export function Lines() {
   const outage = useOutage()
   const isStale = useStale()

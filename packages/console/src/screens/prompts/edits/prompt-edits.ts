@@ -33,7 +33,7 @@ export async function createPrompt(place: EditPlace, path: string, content: stri
 }
 
 /**
- * Moves prompts in one push. What is typed in their editors is saved first, if it can be: it follows its prompt in any
+ * Moves prompts in one push. Saves the text in their editors first, if it can be saved: it follows its prompt in any
  * case.
  *
  * @throws ConflictError if a new path has a prompt
@@ -77,7 +77,7 @@ export function revertPrompt(place: EditPlace, path: string): Promise<Edited> {
   )
 }
 
-/** The stored text of a prompt. What is typed in its editor is saved first. */
+/** The stored text of a prompt. Saves the text in its editor first. */
 async function savedText(place: EditPlace, versionUuid: string, path: string) {
   await openBuffers.find({ ...place, path })?.save()
   return stet.prompts.get(path, { projectId: place.projectId, versionUuid })

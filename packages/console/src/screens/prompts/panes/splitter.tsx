@@ -6,7 +6,7 @@ interface SplitterProps {
   label: string
   /** The keys that move the focus to the line. */
   keys: string
-  /** What is resized, for example "list". */
+  /** The pane that is resized, for example "list". */
   pane: string
   /** The width of the pane that it changes, in CSS pixels. */
   width: number

@@ -150,7 +150,7 @@ const PromptLine = memo(
   },
 )
 
-/** What a draft does to a prompt: `+`, `~`, `→` or `−`. */
+/** The change of a prompt in a draft: `+`, `~`, `→` or `−`. */
 function ChangeMark({ item, change }: { item: TreeItem; change: NonNullable<TreeItem['change']> }) {
   const kind = kindOf(change, item) ?? change
   const text = describeChange(kind, item)

@@ -22,7 +22,7 @@ interface TreePaneProps {
   path: string | undefined
   edits: PromptEdits
   addressOf: (path: string) => string
-  /** What an empty list shows. Where the text is beside it, the text's place shows it. */
+  /** The content of an empty list. Beside an editor, the editor's place shows it. */
   empty: ReactNode
 }
 

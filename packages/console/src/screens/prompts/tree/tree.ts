@@ -16,7 +16,7 @@ interface Place {
 export interface FolderRow extends Place {
   kind: 'folder'
   isOpen: boolean
-  /** Of all prompts below the folder. */
+  /** The number of all prompts below the folder. */
   count: number
   changes: number
   errors: number

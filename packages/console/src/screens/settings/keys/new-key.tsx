@@ -24,7 +24,7 @@ const days = [30, 90, 365]
 interface Purpose {
   text: string
   scopes: readonly KeyScope[]
-  /** What the user chooses instead of `scopes`. */
+  /** The user's choice instead of `scopes`. */
   choice?: 'role' | 'scopes'
   isForOneProject?: boolean
   /** Days until it expires; empty for never. */

@@ -4,7 +4,7 @@ import { Time } from '../../../ui/time.tsx'
 import { ShownOnce } from '../shown-once.tsx'
 
 export interface MadeLink extends SignInLink {
-  /** Whom it signs in. */
+  /** The name of the person that it signs in. */
   name: string
 }
 

@@ -90,7 +90,7 @@ export function headerText(headers: IncomingHttpHeaders, name: string): string |
 const heldFromBytes = 1_048_576
 
 interface WholeBody {
-  /** What the body must begin with, after blanks. Any other body is left unread and paused. */
+  /** The required start of the body, after blanks. Any other body is left unread and paused. */
   start?: RegExp
   /** Awaited before a large body is decoded. */
   hold?: ((bytes: number) => Promise<void>) | undefined

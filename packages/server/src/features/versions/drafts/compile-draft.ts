@@ -12,12 +12,12 @@ import type { EvaluationOwner, TemplateScan } from '../../templates/template-eng
 
 export type WrittenText = Pick<DocumentText, 'path' | 'content' | 'contentHash' | 'documentUuid'>
 
-/** What a draft will be when a request has written it. */
+/** A draft as a request will leave it. */
 export interface PlannedDraft {
   /** The draft before the request, or `noDraft`. */
   set: VersionSet
   slots: readonly SlotOf<TextHead>[]
-  /** What the request writes, over the texts of `set`. Null: no prompt. */
+  /** The texts that the request writes over those of `set`. Null: no prompt. */
   written: ReadonlyMap<string, WrittenText | null>
 }
 

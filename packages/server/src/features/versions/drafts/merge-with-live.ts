@@ -55,7 +55,7 @@ export async function mergeWithLive(
     }
     const result = await merge({ path, basePath: slot.path, ...sides })
     const { content, isClean } = result
-    // What the draft moved here and what live has here are two prompts, even if their texts are equal.
+    // The draft moved one prompt here and live has another one here, even if their texts are equal.
     const isOther = slot.movedTo === null && (slot.draft?.movedFrom ?? null) !== null
     if (!isClean || content === null || isOther) conflicts.set(slot.path, { ...hashes, ...describeConflict(result) })
     else {
