@@ -25,18 +25,17 @@ function colorOf(parts: readonly (string | undefined)[]): Color {
   const x = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3
   const y = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3
   const z = (l - 0.0894841775 * a - 1.291485548 * b) ** 3
-  const linear = [
-    4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z,
-    -1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z,
-    -0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z,
-  ].map((part) => Math.min(Math.max(part, 0), 1))
-  return { linear: linear as unknown as Rgb, alpha }
+  const clamped = (part: number) => Math.min(Math.max(part, 0), 1)
+  const red = 4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z
+  const green = -1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z
+  const blue = -0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z
+  return { linear: [clamped(red), clamped(green), clamped(blue)], alpha }
 }
 
 /** Browsers mix the encoded values of sRGB. */
 function over({ linear, alpha }: Color, below: Rgb): Rgb {
-  const mixed = linear.map((part, at) => decoded(alpha * encoded(part) + (1 - alpha) * encoded(below[at] ?? 0)))
-  return mixed as unknown as Rgb
+  const mix = (at: 0 | 1 | 2) => decoded(alpha * encoded(linear[at]) + (1 - alpha) * encoded(below[at]))
+  return [mix(0), mix(1), mix(2)]
 }
 
 const encoded = (part: number) => (part <= 0.0031308 ? 12.92 * part : 1.055 * part ** (1 / 2.4) - 0.055)

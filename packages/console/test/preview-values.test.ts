@@ -19,11 +19,9 @@ function previewOf(content: string, set: Record<string, unknown> = {}) {
     splitMarks(text)
       .map((part, at) => (at % 2 ? `[${part}]` : part))
       .join('')
-  const { input } = rendered as unknown as { input: { content: { text?: string; image?: string }[] }[] }
-  return {
-    unset,
-    parts: input.flatMap((message) => message.content.map((part) => shown(part.text ?? part.image ?? ''))),
-  }
+  if (rendered.done) throw new Error('The prompt rendered no message')
+  const parts = rendered.input.flatMap(({ content }) => content.map((part) => part['text'] ?? part['image'] ?? ''))
+  return { unset, parts: parts.map((part) => shown(String(part))) }
 }
 
 test.each([

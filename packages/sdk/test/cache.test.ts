@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   type CacheEntry,
+  type CacheStore,
   ConfigurationError,
   ConnectionError,
   NotFoundError,
@@ -218,9 +219,9 @@ describe('cache keys', () => {
 
   it('contain no secret', async () => {
     const { url } = await promptServer()
-    const store = { get: vi.fn(() => undefined), set: vi.fn(), delete: vi.fn() }
+    const store = { get: vi.fn(() => undefined), set: vi.fn<CacheStore['set']>(), delete: vi.fn() }
     await client(url, { apiKey: 'stet_secret', cache: { store } }).prompts.get('a')
-    const [key, entry, ttl] = store.set.mock.calls[0] as unknown as [string, CacheEntry, number]
+    const [key, entry, ttl] = store.set.mock.calls[0] ?? []
     expect(key).toMatch(/^[0-9a-f]{16}\|.*\/projects\/7\/versions\/live\/documents\/a\|$/)
     expect(key).not.toContain('stet_secret')
     expect(entry).toMatchObject({ prompt: { content: 'one' }, storedAt: START, etag: '"one"' })

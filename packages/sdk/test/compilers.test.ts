@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 // The compilers differ in types that this test does not use. The one in between is for a release.
 const between = process.env['STET_TEST_LONG'] === '1' ? [older] : []
-const compilers = [oldest, ...between, current] as unknown as Compiler[]
+const compilers: Compiler[] = [oldest, ...between, current]
 describe.each(compilers.map((compiler) => [compiler.version, compiler] as const))('TypeScript %s', (_, compiler) => {
   const complain = (application: string) =>
     complaints(compiler, folder, { 'application.ts': application }, ['application.ts', 'index.d.mts'])

@@ -65,8 +65,9 @@ test('the console opens the draft that was open last, live once it is published,
 test('the first page is the project with one’s own newest draft, not that of the person before in this browser', async () => {
   const person = { name: 'Leo', email: 'leo@example.com' }
   const leo = await server.newKey(['read', 'write'], person)
-  const { body } = await server.api('POST', '/projects', { body: { name: 'Second' } })
-  const { project, version } = body as unknown as { project: { id: number }; version: { uuid: string } }
+  type Created = { project: { id: number }; version: { uuid: string } }
+  const { body } = await server.api<Created>('POST', '/projects', { body: { name: 'Second' } })
+  const { project, version } = body
   const { page, context } = await browser.open(server, server.promptAddress('hello'))
   await editorOf(page).ready()
   const signInAs = (apiKey: string) =>

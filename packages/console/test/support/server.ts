@@ -92,7 +92,7 @@ function withConsole<Served extends Pick<ServedProject, 'server' | 'project' | '
     address,
     promptAddress: (path: string, version = 'live') =>
       address(`/p/${served.project.id}/v/${version}/prompts/${path.split('/').map(encodeURIComponent).join('/')}`),
-    read: async <Answer>(path: string) => (await served.api('GET', path)).body as Answer,
+    read: async <Answer>(path: string) => (await served.api<Answer>('GET', path)).body,
     newKey: (scopes: readonly Scope[], author?: { name: string; email: string }) =>
       issueKey(served.api, { scopes: [...scopes], plan: 'custom', limit: 100_000, ...(author && { author }) }),
   })

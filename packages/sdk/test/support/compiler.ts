@@ -1,6 +1,38 @@
-import type ts from 'typescript'
+interface Source {
+  fileName: string
+  text: string
+}
 
-export type Compiler = typeof ts
+interface Host {
+  fileExists(name: string): boolean
+  readFile(name: string): string | undefined
+  getSourceFile(name: string, target: number): Source | undefined
+}
+
+/** The parts of TypeScript used here. Whole releases are not assignable to each other. */
+export interface Compiler {
+  version: string
+  ScriptTarget: { ES2022: number }
+  ModuleKind: { ESNext: number }
+  ModuleResolutionKind: { Bundler: number }
+  createCompilerHost(options: Record<string, unknown>): Host
+  createSourceFile(name: string, text: string, target: number): Source
+  createProgram(names: readonly string[], options: Record<string, unknown>, host?: Host): Program
+  flattenDiagnosticMessageText(text: Diagnostic['messageText'], newLine: string): string
+}
+
+interface Program {
+  getOptionsDiagnostics(): readonly Diagnostic[]
+  getSourceFiles(): readonly Source[]
+  getSyntacticDiagnostics(source?: Source): readonly Diagnostic[]
+  getSemanticDiagnostics(source?: Source): readonly Diagnostic[]
+}
+
+interface Diagnostic {
+  messageText: string | { messageText: string; category: number; code: number }
+  file?: Source | undefined
+  start?: number | undefined
+}
 
 export function complaints(
   compiler: Compiler,
@@ -8,7 +40,7 @@ export function complaints(
   texts: Record<string, string>,
   check: string[],
 ): string[] {
-  const options: ts.CompilerOptions = {
+  const options = {
     strict: true,
     noEmit: true,
     types: [],
@@ -46,4 +78,4 @@ export function complaints(
 }
 
 // Cache the standard library, because parsing it takes most of the time.
-const parsed = new Map<string, ts.SourceFile>()
+const parsed = new Map<string, Source>()

@@ -80,8 +80,8 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
     for (const word of words) expect(refused.stderr).toContain(word)
     expect(refused.stderr.trimEnd()).not.toContain('\n')
     const accepting = await startServer({ ...settings, STET_ACCEPT_LOST_WRITES: at })
-    const projects = await apiCaller(accepting.url, key)('GET', '/projects')
-    const left = (projects.body as unknown as unknown[]).length
+    const { body: projects } = await apiCaller(accepting.url, key)<unknown[]>('GET', '/projects')
+    const left = projects.length
     expect(left).toBeGreaterThan(1)
     expect(left).toBeLessThan(21)
     await end(accepting, 'SIGTERM')

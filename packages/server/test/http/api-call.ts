@@ -1,11 +1,13 @@
 import { assertDeclared } from './declared-answers.ts'
 
-export interface ApiAnswer {
+type AnyBody = Record<string, unknown> & { details?: Record<string, unknown> }
+
+export interface ApiAnswer<Body = AnyBody> {
   status: number
   headers: Headers
   text: string
-  /** The parsed body. Undefined if the body is empty or not JSON. */
-  body: Record<string, unknown> & { details?: Record<string, unknown> }
+  /** The parsed body. Has no fields if the body is empty or not JSON. */
+  body: Body
 }
 
 export interface ApiCall {
@@ -16,7 +18,7 @@ export interface ApiCall {
 }
 
 export function apiCaller(url: string, defaultKey?: string) {
-  return (method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer> => {
+  return <Body = AnyBody>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> => {
     const key = 'key' in call ? call.key : defaultKey
     const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
     return httpCall(method, `${url}/api/v3${path}`, { ...call, headers: { ...authorization, ...call.headers } })
@@ -28,7 +30,11 @@ export function withoutPings(text: string): string {
   return text.replace(/^: ping\n/gm, '')
 }
 
-export async function httpCall(method: string, url: string, call: Omit<ApiCall, 'key'> = {}): Promise<ApiAnswer> {
+export async function httpCall<Body = AnyBody>(
+  method: string,
+  url: string,
+  call: Omit<ApiCall, 'key'> = {},
+): Promise<ApiAnswer<Body>> {
   const { body } = call
   const isBytes = body instanceof Uint8Array || typeof body === 'string'
   const response = await fetch(url, {
@@ -41,9 +47,9 @@ export async function httpCall(method: string, url: string, call: Omit<ApiCall, 
   return { status: response.status, headers: response.headers, text, body: parseOrEmpty(text) }
 }
 
-function parseOrEmpty(text: string): ApiAnswer['body'] {
+function parseOrEmpty(text: string) {
   try {
-    return JSON.parse(text) as ApiAnswer['body']
+    return JSON.parse(text)
   } catch {
     return {}
   }

@@ -1,7 +1,7 @@
 import { createWorkspace } from '../../src/features/access/first-start.ts'
 import { addProject } from '../../src/features/projects/create-project.ts'
 import { type TestServer, type TestServerOptions, testServer } from '../support/test-server.ts'
-import { apiCaller } from './api-call.ts'
+import { type ApiAnswer, apiCaller } from './api-call.ts'
 
 export type Api = ReturnType<typeof apiCaller>
 
@@ -43,8 +43,9 @@ export interface TestProject {
 
 /** Creates a project and publishes `prompts`. Without them it has no live version. */
 export async function createTestProject(api: Api, prompts?: Record<string, string>): Promise<TestProject> {
-  const created = await expectStatus(api('POST', '/projects', { body: { name: 'scenario' } }), 201)
-  const { project, version } = created as unknown as { project: { id: number }; version: { uuid: string } }
+  type Created = { project: { id: number }; version: { uuid: string } }
+  const created = api<Created>('POST', '/projects', { body: { name: 'scenario' } })
+  const { project, version } = await expectStatus(created, 201)
   const versions = `/projects/${project.id}/versions`
   const draft = `${versions}/${version.uuid}`
   if (prompts) {
@@ -64,7 +65,7 @@ export async function createTestProject(api: Api, prompts?: Record<string, strin
   }
 }
 
-async function expectStatus(answer: ReturnType<Api>, status: number): Promise<Record<string, unknown>> {
+async function expectStatus<Body>(answer: Promise<ApiAnswer<Body>>, status: number): Promise<Body> {
   const { status: got, text, body } = await answer
   if (got !== status) throw new Error(`Expected ${status}, got ${got}: ${text}`)
   return body

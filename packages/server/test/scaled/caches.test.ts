@@ -1,5 +1,6 @@
 /** Promise 18 with three servers: a request that begins after a write was answered sees it, on every server. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ApiAnswer } from '../http/api-call.ts'
 import { browser } from '../http/console-call.ts'
 import { issueKey } from '../http/scenario.ts'
 import { prompt } from '../runs/run-bench.ts'
@@ -30,7 +31,7 @@ interface Write {
   name: string
 }
 
-const ok = async (answer: ReturnType<Replica['api']>) => {
+const ok = async <Body>(answer: Promise<ApiAnswer<Body>>) => {
   const { status, text, body } = await answer
   expect([200, 201], text).toContain(status)
   return body
