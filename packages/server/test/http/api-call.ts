@@ -1,6 +1,6 @@
 import { assertDeclared } from './declared-answers.ts'
 
-type AnyBody = Record<string, unknown> & { details?: Record<string, unknown> }
+export type AnyBody = Record<string, unknown> & { details?: Record<string, unknown> }
 
 export interface ApiAnswer<Body = AnyBody> {
   status: number

@@ -78,7 +78,7 @@ describe('request bodies', () => {
       expect((await api('POST', documents, { body: { path, prompt } })).body['content']).toBe(prompt)
       expect((await api('GET', `${documents}/${path}`)).body['content']).toBe(prompt)
     }
-    const list = (await api('GET', documents)).body as unknown as { path: string; content: string }[]
+    const list = (await api<{ path: string; content: string }[]>('GET', documents)).body
     expect(Object.fromEntries(list.map(({ path, content }) => [path, content]))).toEqual(prompts)
     // Publishing compares the content's hash with the compiled one.
     await api('POST', documents, { body: { path: 'refers', prompt: '<prompt path="marked" />' } })

@@ -1,10 +1,10 @@
-import { type ApiAnswer, type ApiCall, httpCall } from './api-call.ts'
+import { type AnyBody, type ApiAnswer, type ApiCall, httpCall } from './api-call.ts'
 
 export interface Browser {
   /** `name=value`, or undefined before the sign-in. */
   cookie: string | undefined
   /** Sends a request as a page of the console would. @param path complete, for example `/console/session`. */
-  call(method: string, path: string, call?: Omit<ApiCall, 'key'>): Promise<ApiAnswer>
+  call<Body = AnyBody>(method: string, path: string, call?: Omit<ApiCall, 'key'>): Promise<ApiAnswer<Body>>
   signIn(body: Record<string, unknown>): Promise<ApiAnswer>
 }
 
@@ -12,10 +12,10 @@ export interface Browser {
 export function browser(url: string): Browser {
   const self: Browser = {
     cookie: undefined,
-    async call(method, path, call = {}) {
+    async call<Body>(method: string, path: string, call: Omit<ApiCall, 'key'> = {}) {
       const cookie = self.cookie === undefined ? {} : { cookie: self.cookie }
       const headers = { 'x-stet-console': '1', ...cookie, ...call.headers }
-      const answer = await httpCall(method, `${url}${path}`, { ...call, headers })
+      const answer = await httpCall<Body>(method, `${url}${path}`, { ...call, headers })
       const [set] = answer.headers.getSetCookie()
       if (set !== undefined) self.cookie = set.includes('Max-Age=0') ? undefined : set.split(';')[0]
       return answer

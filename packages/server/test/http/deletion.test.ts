@@ -269,7 +269,7 @@ describe('DELETE /projects/{id}', () => {
     }
     expect((await write()).status).toBe(404)
     expect((await deleteProject(project.id)).status).toBe(404)
-    const listed = (await api('GET', '/projects')).body as unknown as { id: number }[]
+    const listed = (await api<{ id: number }[]>('GET', '/projects')).body
     expect(listed.map(({ id }) => id)).not.toContain(project.id)
     const all = await Promise.all(['/conversations?limit=100', '/evaluations'].map((path) => api('GET', path)))
     for (const { text } of all) expect(text).not.toContain(uuid)

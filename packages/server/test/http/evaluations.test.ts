@@ -54,8 +54,7 @@ describe('evaluations', () => {
     expect(binary).toMatchObject({ documentUuid: null, configuration: { reverseScale: true, criteria: 'c' } })
     expect(binary.configuration).not.toHaveProperty('minRating')
     expect((await api('GET', `/evaluations/${rating.uuid.toUpperCase()}`)).body).toEqual(rating)
-    const list = async (query: string) =>
-      (await api('GET', `/evaluations${query}`)).body as unknown as wire.Evaluation[]
+    const list = async (query: string) => (await api<wire.Evaluation[]>('GET', `/evaluations${query}`)).body
     expect((await list('')).slice(0, 2)).toEqual([binary, rating])
     expect(await list(`?documentUuid=${documentUuid}`)).toEqual([rating])
     expect(await list(`?projectId=${project.id}`)).toEqual([binary, rating])

@@ -60,7 +60,7 @@ describe('API keys', () => {
       (await api('POST', '/api-keys', { body: { name: 'used' } })).body,
     )
     const listed = async () => {
-      const list = (await api('GET', '/api-keys')).body as unknown as wire.ApiKey[]
+      const list = (await api<wire.ApiKey[]>('GET', '/api-keys')).body
       return list.find((each) => each.id === id)?.lastUsedAt
     }
     expect([lastUsedAt, await listed()]).toEqual([null, null])
@@ -102,7 +102,7 @@ async function rotate(id: number, body: Record<string, unknown> = {}): Promise<w
 const statusOf = async (key: string) => (await api('GET', '/me', { key })).status
 
 async function listed(id: number): Promise<wire.ApiKey | undefined> {
-  const keys = (await api('GET', '/api-keys')).body as unknown as wire.ApiKey[]
+  const keys = (await api<wire.ApiKey[]>('GET', '/api-keys')).body
   return keys.find((key) => key.id === id)
 }
 

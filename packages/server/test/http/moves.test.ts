@@ -72,7 +72,7 @@ describe('POST …/documents/move', () => {
       ['b', null, undefined],
       ['c', null, undefined],
     ])
-    const list = (await api('GET', project.live.replace('/live', ''))).body as unknown as { changeCount: number }[]
+    const list = (await api<{ changeCount: number }[]>('GET', project.live.replace('/live', ''))).body
     expect(list[0]?.changeCount).toBe(2)
   })
 
@@ -132,9 +132,8 @@ describe('a push', () => {
     ])
     expect((await publish(draft)).body).toMatchObject({ changeCount: 2 })
     expect([await uuidOf(project.live, 'b'), await uuidOf(project.live, 'a')]).toEqual(uuids)
-    const [{ changeCount } = {}] = (await api('GET', project.live.replace('/live', ''))).body as unknown as {
-      changeCount?: number
-    }[]
+    const [{ changeCount } = {}] = (await api<{ changeCount?: number }[]>('GET', project.live.replace('/live', '')))
+      .body
     expect(changeCount).toBe(2)
   })
 

@@ -106,7 +106,7 @@ describe('GET of a prompt', () => {
 
   it('refuses a caller without access', async () => {
     const ended = await issueKey(api, { scopes: ['read'] })
-    const keys = (await api('GET', '/api-keys')).body as unknown as { id: number; prefix: string }[]
+    const keys = (await api<{ id: number; prefix: string }[]>('GET', '/api-keys')).body
     const path = `${documents}/folder/hello`
     await ask({ path, key: `Bearer ${ended}` })
     await api('DELETE', `/api-keys/${keys.find(({ prefix }) => ended.startsWith(prefix))?.id}`)

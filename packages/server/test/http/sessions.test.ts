@@ -20,7 +20,7 @@ const createLink = (key: string, body: Record<string, unknown> = {}) =>
   httpCall('POST', `${url}/console/links`, { body, headers: { authorization: `Bearer ${key}` } })
 
 const idOf = async (key: string): Promise<number> => {
-  const { apiKey } = (await api('GET', '/me', { key })).body as unknown as { apiKey: { id: number } }
+  const { apiKey } = (await api<{ apiKey: { id: number } }>('GET', '/me', { key })).body
   return apiKey.id
 }
 
@@ -76,12 +76,12 @@ describe('signing in', () => {
     await api('DELETE', `/api-keys/${revoked.id}`)
     const expired = await create('Expired', { ...admin, expiresAt: new Date(Date.now() + 1500).toISOString() })
     const isListed = async () => {
-      const keys = (await api('GET', '/api-keys')).body as unknown as { id: number; expiresAt: string }[]
+      const keys = (await api<{ id: number; expiresAt: string }[]>('GET', '/api-keys')).body
       return keys.some(({ id, expiresAt }) => id === expired.id && Date.parse(expiresAt) > Date.now())
     }
     await expect.poll(isListed).toBe(false)
     const page = await signedIn(await issueKey(api, { scopes: ['read'] }))
-    const { admins } = (await page.call('GET', '/console/session')).body as unknown as { admins: object[] }
+    const { admins } = (await page.call<{ admins: object[] }>('GET', '/console/session')).body
     expect(admins).toEqual([
       { id: expect.any(Number), ...amy.author },
       { id: expect.any(Number), ...zoe.author },
@@ -323,7 +323,7 @@ it("another tenant's sessions and keys are unknown", async () => {
   const { id, apiKey } = body as unknown as { id: number; apiKey: { id: number } }
   const page = browser(url)
   await page.signIn({ apiKey: await issueKey(api, { scopes: ['admin'] }) })
-  const listed = (await page.call('GET', '/console/sessions')).body as unknown as { id: number }[]
+  const listed = (await page.call<{ id: number }[]>('GET', '/console/sessions')).body
   expect(listed.map((session) => session.id)).not.toContain(id)
   for (const [foreign, unknown] of [
     [page.call('DELETE', `/console/sessions/${id}`), page.call('DELETE', '/console/sessions/999999')],

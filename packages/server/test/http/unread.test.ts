@@ -97,10 +97,8 @@ it('closes connections beyond the limit immediately', async () => {
 it('closes an unread conversation response after STET_STALL_SECONDS and keeps serving others', async () => {
   const { server, api } = await openServer({ STET_STALL_SECONDS: '1' })
   onTestFinished(() => server.close())
-  const project = (await api('POST', '/projects', { body: { name: 'unread' } })).body as unknown as {
-    project: { id: number }
-    version: { uuid: string }
-  }
+  type Created = { project: { id: number }; version: { uuid: string } }
+  const { body: project } = await api<Created>('POST', '/projects', { body: { name: 'unread' } })
   const version = `/projects/${project.project.id}/versions/${project.version.uuid}`
   await api('POST', `${version}/documents`, { body: { path: 'a', prompt: 'Hi' } })
   const message = { role: 'user', content: 'x'.repeat(4_100_000) }

@@ -142,7 +142,7 @@ describe('the import of a version', () => {
     const body = history()
     await api('POST', `${await project.newDraft()}/import`, { body })
     const tenant = await openTenant(server, `tenant ${randomUUID()}`)
-    const projects = (await api('GET', '/projects', { key: tenant })).body as unknown as { id: number }[]
+    const projects = (await api<{ id: number }[]>('GET', '/projects', { key: tenant })).body
     const versions = `/projects/${projects[0]?.id}/versions`
     const made = await api('POST', versions, { key: tenant, body: { name: 'x' } })
     const path = `${versions}/${made.body['uuid']}/import`
@@ -165,7 +165,7 @@ describe('the import of a version', () => {
     expect(imported.body).toMatchObject({ uuid, status: 'merged' })
     expect(refusalOf(await api('POST', `${deleted}/restore`))).toEqual({ status: 400, reason: 'merged-version' })
     const versions = deleted.slice(0, -37)
-    const list = (await api('GET', `${versions}?deleted=true&status=draft`)).body as unknown as { uuid: string }[]
+    const list = (await api<{ uuid: string }[]>('GET', `${versions}?deleted=true&status=draft`)).body
     const moved = `${versions}/${list[0]?.uuid}`
     expect(list).toHaveLength(1)
     expect((await api('POST', `${moved}/restore`)).status).toBe(200)

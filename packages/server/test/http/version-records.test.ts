@@ -42,7 +42,7 @@ it('counts what each version changes, as diff lists it, and names its publisher'
   expect(await read(draft)).toEqual(published)
   expect(await diffCount(draft)).toBe(3)
   expect(first).toMatchObject({ changeCount: 3, publishedBy: { name: 'Ada' } })
-  const list = (await api('GET', project.live.replace('/live', ''))).body as unknown as unknown[]
+  const list = (await api<unknown[]>('GET', project.live.replace('/live', ''))).body
   expect(list).toContainEqual(published)
   expect(list).toContainEqual({ ...first, isLive: false })
 })
@@ -107,7 +107,7 @@ it('reads a merged version as it was before forced edits, and only reads it', as
   expect(headers.get('etag')).toBe(text.headers.get('etag'))
   expect((await api('GET', `${draft}/documents/a`)).body).toMatchObject({ content: 'two', updatedBy: { name: 'Ada' } })
   expect((await api('GET', `${draft}@1/documents/b`)).body).toMatchObject({ content: '2', updatedBy: { name: 'Leo' } })
-  const listed = (await api('GET', `${first}/documents`)).body as unknown as { path: string; content: string }[]
+  const listed = (await api<{ path: string; content: string }[]>('GET', `${first}/documents`)).body
   expect(listed.map(({ path, content }) => [path, content])).toEqual([
     ['a', 'one <prompt path="b" />'],
     ['b', '1'],

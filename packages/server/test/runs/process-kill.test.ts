@@ -277,7 +277,7 @@ async function publishedProject(api: Api) {
     requests.map(({ name }) => name).filter((name) => answers.get(name)?.status === 200)
   /** Expects that each request did everything or nothing. Returns the names of those that published. */
   const expectWhole = async (answers: ReadonlyMap<string, ApiAnswer>): Promise<string[]> => {
-    const list = async (path: string) => (await api('GET', path)).body as unknown as { title: string; path: string }[]
+    const list = async (path: string) => (await api<{ title: string; path: string }[]>('GET', path)).body
     expect(await list(`${versions}?status=draft`)).toEqual([])
     const names = (await list(`${versions}?status=merged`))
       .map(({ title }) => title)
@@ -314,10 +314,10 @@ async function rolledBackProject(api: Api) {
     const made = releases.filter(({ kind }) => kind === 'rollback')
     const served = releases[0]?.version.uuid
     expect((await api('GET', live)).body['uuid']).toBe(served)
-    const merged = (await api('GET', `${versions}?status=merged`)).body as unknown as { uuid: string }[]
+    const merged = (await api<{ uuid: string }[]>('GET', `${versions}?status=merged`)).body
     const released = new Set([...made.map((each) => each.version.uuid), String(version['uuid'])])
     expect(merged.map(({ uuid }) => uuid).sort()).toEqual([...released].sort())
-    const texts = (await api('GET', `${live}/documents`)).body as unknown as { content: string }[]
+    const texts = (await api<{ content: string }[]>('GET', `${live}/documents`)).body
     const text = served === version['uuid'] ? 'edited' : '0'
     expect(texts.map(({ content }) => content)).toEqual([text, text])
     const reasons = made.map(({ reason }) => reason)
@@ -404,8 +404,8 @@ it(
       // There is no call for a run that was stored but lost before its provider call.
       expect(calls.length, name).toBeLessThanOrEqual(1)
     }
-    const versions = (await api('GET', `/projects/${projectId}/versions`)).body as unknown as { title: string }[]
-    const keys = (await api('GET', '/api-keys')).body as unknown as { name: string }[]
+    const versions = (await api<{ title: string }[]>('GET', `/projects/${projectId}/versions`)).body
+    const keys = (await api<{ name: string }[]>('GET', '/api-keys')).body
     for (const name of names('version')) expect(versions.filter(({ title }) => title === name)).toHaveLength(1)
     for (const name of names('key')) expect(keys.filter((each) => each.name === name)).toHaveLength(1)
   },
