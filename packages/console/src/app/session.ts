@@ -75,17 +75,17 @@ async function readSession(): Promise<Session> {
   return new Promise(() => {})
 }
 
-/** The session of this page. The shell shows screens only once it is known. */
+/** The session of this page. The shell shows screens only once it is loaded. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery)
-  if (!data) throw new Error('This part was shown before the session was known')
+  if (!data) throw new Error('This part was shown before the session was loaded')
   return data
 }
 
-/** For the `blocked` of a button: "needs publish" if the session's key lacks the scope, otherwise false. */
+/** For the `blocked` of a button: `your key lacks “publish”`, or false if the session's key has the scope. */
 export function useBlocked(scope: KeyScope): string | false {
   const { apiKey } = useSession()
-  return !apiKey.scopes.includes('admin') && !apiKey.scopes.includes(scope) && `needs ${scope}`
+  return !apiKey.scopes.includes('admin') && !apiKey.scopes.includes(scope) && `your key lacks “${scope}”`
 }
 
 /**
@@ -197,7 +197,7 @@ export async function callConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: st
   const isJson = response.headers.get('Content-Type')?.includes('json') === true
   const answer = text && isJson ? JSON.parse(text) : undefined
   if (response.ok && (isJson || text === '')) return answer
-  const message = answer?.message ?? `The server answered with ${response.status} and no JSON`
+  const message = answer?.message ?? `The server returned ${response.status} without JSON`
   const { errorCode, reason } = Object(answer)
   const requestId = response.headers.get('x-request-id')
   throw new ConsoleError(response.status, message, { reason, errorCode, requestId })

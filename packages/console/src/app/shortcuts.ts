@@ -14,7 +14,7 @@ export interface Shortcut {
   label: string
   /** The part of the console that it belongs to: "Everywhere", "Editor". */
   group: string
-  /** Why nothing happens now, for example "needs publish". */
+  /** Why nothing happens now, for example `your key lacks “publish”`. */
   blocked?: string | false | null | undefined
   /** False keeps it out of the palette, for keys that move inside a list. */
   inPalette?: boolean

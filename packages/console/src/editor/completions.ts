@@ -19,7 +19,7 @@ export interface CompletionFacts {
 
 const keys: Record<string, string> = {
   provider: 'name of a configured provider',
-  model: 'as the provider calls it',
+  model: 'the provider’s name for the model',
   temperature: 'sampling, 0 to 2',
   topP: 'sampling, 0 to 1',
   topK: 'sampling',

@@ -20,7 +20,7 @@ export type OpenPrompt =
       phase: 'open'
       /** For `<PromptEditor>`, and for everything that edits the text. It stays the same when a draft is found. */
       buffer: PromptBuffer
-      /** Why the text cannot be edited, for example "needs write". Null if it can. */
+      /** Why the text cannot be edited, for example `your key lacks “write”`. Null if it can. */
       readOnly: string | null
       /** Why `edit` must not be called now: `readOnly`, or a conflict whose merge would overwrite the edit. */
       blocked: string | null

@@ -28,7 +28,7 @@ const phases: Record<RunPhase, { text: string; tone?: Tone }> = {
   waiting: { text: 'Waiting', tone: 'blue' },
   queued: { text: 'Waiting for a free stream', tone: 'amber' },
   streaming: { text: 'Running', tone: 'blue' },
-  reconnecting: { text: 'Connecting again', tone: 'amber' },
+  reconnecting: { text: 'Reconnecting', tone: 'amber' },
   completed: { text: 'Completed', tone: 'green' },
   stopped: { text: 'Stopped', tone: 'amber' },
   failed: { text: 'Failed', tone: 'red' },
@@ -153,7 +153,7 @@ function Chat({ session }: { session: RunSession }) {
     >
       <TextAreaField
         ref={field}
-        label="Reply"
+        label="Test a reply"
         note="⏎ sends, ⇧⏎ begins a line"
         rows={1}
         value={text}

@@ -17,10 +17,10 @@ export function RunFailure({ trouble, onRejoin }: RunFailureProps) {
   const { message, code, at, provider, requestId, isLost } = trouble
   // The message of a provider's failure repeats the provider's words, which follow.
   const isRepeated = provider && message.includes(provider.words.slice(0, 100))
-  const headline = isRepeated ? `${provider.name || 'The provider'} answered with an error.` : message
+  const headline = isRepeated ? `${provider.name || 'The provider'} returned an error.` : message
   return (
     <div className={css['failure']}>
-      <Notice tone="red" urgent actions={isLost && <Button onClick={onRejoin}>Connect again</Button>}>
+      <Notice tone="red" urgent actions={isLost && <Button onClick={onRejoin}>Reconnect</Button>}>
         <span className={css['words']}>{withSigns(headline)}</span>
         {at && (
           <div className={css['frame']}>

@@ -38,12 +38,12 @@ export const RunView = memo(function RunView({ session, round, tab }: RoundProps
       {view.phase === 'stopped' && <p className={css['stopped']}>stopped</p>}
       {view.phase === 'queued' && (
         <p className={css['quiet']}>
-          Two other runs are open in this tab. This one is shown again as soon as one of them ends, with everything that
-          it has written. The server stops a run that is shown nowhere for too long.
+          Two other runs are open in this tab. When one of them ends, this run appears again with all its output. The
+          server stops a run that no page shows for too long.
         </p>
       )}
       {view.phase === 'reconnecting' && (
-        <p className={css['quiet']}>The connection was lost. Connecting again, attempt {countText(view.attempt)}.</p>
+        <p className={css['quiet']}>The connection was lost. Reconnecting, attempt {countText(view.attempt)}.</p>
       )}
     </article>
   )
@@ -137,7 +137,7 @@ function JsonOf({ view }: { view: View }) {
   if (value === null && !view.object)
     return (
       <p className={css['quiet']}>
-        {isActive(view) ? 'The JSON arrives with the end of the run.' : 'There is no JSON.'}
+        {isActive(view) ? 'The JSON appears when the run ends.' : 'The run returned no JSON.'}
       </p>
     )
   const text = JSON.stringify(value, null, 2)
@@ -166,7 +166,7 @@ export function RunFacts({ view, isPriced }: FactsProps) {
   const price = cost === null || !isSpent ? '–' : costText(isPriced || cost > 0 ? cost : null)
   return (
     <dl className={css['facts']}>
-      <Fact label="Model">{model ?? '–'}</Fact>
+      <Fact label="Answered by">{model ?? '–'}</Fact>
       <Fact label="Time">{durationMs === null ? <Clock since={view.startedAt} /> : durationText(durationMs)}</Fact>
       <Fact label="First token">{firstTokenMs === null ? '–' : durationText(firstTokenMs)}</Fact>
       <Fact label="Tokens">

@@ -9,7 +9,7 @@ interface Look {
 }
 
 export interface ButtonProps extends Look, Omit<ComponentProps<'button'>, 'disabled'> {
-  /** Why the button does nothing now, for example "needs publish". It stays visible and focusable and says why. */
+  /** Why the button does nothing now, for example `your key lacks “publish”`. It stays visible and focusable and says why. */
   blocked?: string | false | null | undefined
   /** The work that it started goes on. Further clicks do nothing. */
   busy?: boolean | undefined

@@ -76,7 +76,7 @@ test('a merged text takes a part of the other one and new words, and survives a 
   await page.getByRole('button', { name: 'Restore' }).click()
   await typed.waitFor()
   await page.getByText('Leo changed the same lines').waitFor()
-  await page.getByRole('button', { name: 'Keep what I typed' }).click()
+  await page.getByRole('button', { name: 'Keep my text' }).click()
   await expect.poll(stored).toBe('One\nTwo\nThree theirs and more')
   await editor.becomes(/^Saved/)
 })

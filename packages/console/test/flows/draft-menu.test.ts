@@ -122,7 +122,7 @@ test('text typed into a draft that somebody deletes stays in its editor, and is 
   // The page itself may not read the clipboard.
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Find' }).press('Control+v')
-  await page.getByText('Nothing is called “Hello from the draft and more, kept” here.').waitFor()
+  await page.getByText('Nothing matches “Hello from the draft and more, kept”.').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('link', { name: 'Open', exact: true }).click()
   await page.getByRole('button', { name: 'Restore the draft' }).click()

@@ -78,7 +78,7 @@ test('from an empty folder in three actions to the first word, then to a prompt 
     body,
   })
   expect(response.status).toBe(200)
-  await guide.getByText('Your program now runs what is live').waitFor()
+  await guide.getByText('Your program now runs the live version').waitFor()
 
   // The steps belong to the person who began them.
   const parts: string[] = []

@@ -317,7 +317,7 @@ test('publish-conflict: compared, merged and published', async () => {
   await merge.getByRole('textbox', { name: 'In this draft' }).waitFor()
   // The dialog takes the focus a moment after it is shown. Earlier keys would go to the page below.
   await expect.poll(() => merge.evaluate((dialog) => dialog.contains(document.activeElement))).toBe(true)
-  await keys.tabTo(merge.getByText('What live changed'))
+  await keys.tabTo(merge.getByText('Changes in live'))
   await keys.press('Enter')
   await merge.locator('.cm-changedText', { hasText: ', theirs' }).first().waitFor()
   await keys.tabTo(merge.getByRole('button', { name: 'Take this part' }).first())

@@ -96,7 +96,7 @@ test('without the scope publish, the button stays visible and says what is missi
   const button = page.getByRole('button', { name: 'Publish' })
   await button.waitFor()
   expect(await button.getAttribute('aria-disabled')).toBe('true')
-  expect(await button.textContent()).toContain('needs publish')
+  expect(await button.textContent()).toContain('your key lacks “publish”')
 })
 
 test('before a draft without changes is published, the console says what that does', async () => {

@@ -25,7 +25,7 @@ test('without the scope write, one reads text, settings and errors, and changes 
   const { page } = await browser.open(server, server.promptAddress('hello', draft), { key })
   const editor = editorOf(page)
   await editor.ready()
-  await editor.becomes('Read-only: needs write')
+  await editor.becomes('Read-only: your key lacks “write”')
   await editor.toEnd()
   await editor.type('x')
   expect((await editor.lines()).join('\n')).toBe(`${text}{{ if }}`)
@@ -35,7 +35,7 @@ test('without the scope write, one reads text, settings and errors, and changes 
       return [description?.textContent, field.closest('[title]')?.getAttribute('title')]
     })
   for (const label of ['Provider', 'Model', 'Temperature'])
-    expect(await described(label)).toEqual(['Read-only: needs write', 'Read-only: needs write'])
+    expect(await described(label)).toEqual(['Read-only: your key lacks “write”', 'Read-only: your key lacks “write”'])
   // The errors are those of the stored text, also after a colleague has changed it.
   const errors = page.getByRole('region', { name: 'Errors' })
   await errors.getByText(/^8:/).first().waitFor()

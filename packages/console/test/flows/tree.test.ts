@@ -186,7 +186,7 @@ test('without the scope write, the actions name it and do nothing', async () => 
   const key = await server.newKey(['read'])
   const { page } = await browser.open(server, server.promptAddress('hello'), { key })
   const button = page.getByRole('button', { name: 'New prompt' })
-  await expect.poll(() => button.getAttribute('title')).toBe('needs write')
+  await expect.poll(() => button.getAttribute('title')).toBe('your key lacks “write”')
   expect(await button.getAttribute('aria-disabled')).toBe('true')
   await row(page, 'hello').focus()
   await page.keyboard.press('n')
@@ -301,8 +301,8 @@ test('the filter counts what it finds, and takes the keys of the list as text', 
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   const lines = () => keys.locator('dl > div').allTextContents()
-  await expect.poll(lines).toContain('Rename the prompt or folder that has the focus in the listF2')
-  expect(await lines()).toContain('Delete the prompt that has the focus in the listDel')
+  await expect.poll(lines).toContain('Rename the focused prompt or folderF2')
+  expect(await lines()).toContain('Delete the focused promptDel')
 })
 
 test('prompts with odd names open by click and by address', async () => {

@@ -13,7 +13,7 @@ export interface RunPart {
   run(): Promise<void>
   /** Waits until the run has this state. */
   waitFor(
-    state: 'Running' | 'Completed' | 'Stopped' | 'Failed' | 'Connecting again' | 'Waiting for a free stream',
+    state: 'Running' | 'Completed' | 'Stopped' | 'Failed' | 'Reconnecting' | 'Waiting for a free stream',
   ): Promise<void>
   /** The text of the answers, as it is shown. */
   answer(): Promise<string>

@@ -36,7 +36,7 @@ export function Broken({ error, reset }: ErrorComponentProps) {
   return (
     <Alone
       title="Not shown"
-      heading={isStale ? 'This screen belongs to the updated stet' : 'This screen cannot be shown'}
+      heading={isStale ? 'This screen needs the updated console' : 'This screen cannot be shown'}
     >
       {isStale ? (
         <Button look="primary" onClick={reload}>

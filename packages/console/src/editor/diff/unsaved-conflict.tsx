@@ -57,11 +57,11 @@ function SameLines({ buffer, stored, main, onMerging }: UnsavedConflictProps) {
     buffer.dispatch({ on: 'resolved', text })
     if (other !== text) say(said, { label: 'Bring it back', onSelect: () => bringBack(buffer, other) })
   }
-  const take = () => choose(stored.text, 'The draft’s text replaced what you typed')
-  const keep = () => choose(buffer.state.text, 'What you typed replaced the draft’s text')
+  const take = () => choose(stored.text, 'The draft’s text replaced your text')
+  const keep = () => choose(buffer.state.text, 'Your text replaced the draft’s text')
   useShortcuts([
     { keys: 'shift+F9', label: 'Use the draft’s text', group: 'Editor', run: take },
-    { keys: 'F9', label: 'Keep what you typed', group: 'Editor', run: keep },
+    { keys: 'F9', label: 'Keep my text', group: 'Editor', run: keep },
   ])
   const what = isOwn
     ? 'Your draft has other changes in the same lines.'
@@ -77,7 +77,7 @@ function SameLines({ buffer, stored, main, onMerging }: UnsavedConflictProps) {
       }}
       edited={{
         ...{ name: 'Just typed', text: buffer.state.text, onChoose: keep, shortcut: keyText('F9') },
-        choice: 'Keep what I typed',
+        choice: 'Keep my text',
       }}
       covered={main}
       onShown={onMerging}

@@ -27,7 +27,7 @@ interface ExamplesProps {
   filled: string | undefined
   fields: readonly PromptInput[]
   typed: Parsed
-  /** Why examples cannot be written, for example "needs write". */
+  /** Why examples cannot be written, for example `your key lacks “write”`. */
   blocked: string | false
   /** Fills the fields with the chosen example's values. */
   onFill: (example: Example) => void

@@ -81,7 +81,7 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
       {texts.isPending && <Skeleton lines={6} />}
       {typeof base === 'string' && live && (
         <details>
-          <summary>What live changed</summary>
+          <summary>Changes in live</summary>
           <TextDiff before={base} after={live.content} layout="unified" label={`${path}, changed in live`} />
         </details>
       )}

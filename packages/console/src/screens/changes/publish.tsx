@@ -112,7 +112,7 @@ function Force({ isBusy, onForce }: { isBusy: boolean; onForce: () => void }) {
       <TextField
         label={
           <>
-            Type <code>{forceWord}</code> to replace what is live now
+            Type <code>{forceWord}</code> to replace the live version
           </>
         }
         value={typed}

@@ -17,11 +17,11 @@ export function FirstRun({ projectId }: { projectId: number | null }) {
   return (
     <div className={css['page']}>
       <title>Begin · stet</title>
-      <ScreenTitle>Nothing is written here yet</ScreenTitle>
+      <ScreenTitle>No prompts yet</ScreenTitle>
       <div className={css['columns']}>
         <Begin projectId={projectId} />
         <section className={css['beside']}>
-          <h2 className={css['heading']}>Which model answers</h2>
+          <h2 className={css['heading']}>Answered by</h2>
           <ProviderKey />
         </section>
       </div>
@@ -89,7 +89,7 @@ function Begin({ projectId }: { projectId: number | null }) {
         <figcaption className={css['proofName']}>{firstPrompt.path}</figcaption>
         <pre className={css['proofText']}>{firstPrompt.text}</pre>
       </figure>
-      {begin.isError && <Failure error={begin.error} what="The prompt could not be written" />}
+      {begin.isError && <Failure error={begin.error} what="The prompt could not be created" />}
       <div className={css['actions']}>
         <Button look="primary" busy={begin.isPending} blocked={needsWrite} onClick={() => begin.mutate()}>
           Begin

@@ -96,7 +96,7 @@ function UsedUp({ error, onSignedIn }: { error: ConsoleError; onSignedIn: () => 
       <h1 className={css['title']} tabIndex={-1}>
         This link no longer works
       </h1>
-      <p>It was used before, or its time is over. This command prints a new one:</p>
+      <p>It was used before or has expired. This command prints a new one:</p>
       <Code text="stet console" label="command" />
       <DetailsOf error={error} />
       <section className={css['other']}>

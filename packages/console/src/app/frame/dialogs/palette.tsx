@@ -23,7 +23,7 @@ export function Palette({ only, onClose }: { only?: 'versions'; onClose: () => v
         only ? places[only] : [...places.prompts, ...actions, ...places.versions, ...places.projects],
         query,
       )}
-      empty={`Nothing is called “${query}” here.`}
+      empty={`Nothing matches “${query}”.`}
       onClose={onClose}
     />
   )

@@ -40,7 +40,7 @@ export default function GuideStrip({ guide }: { guide: Guide }) {
               {next}
             </div>
           ))}
-          {isOver && <p>Your program now runs what is live.</p>}
+          {isOver && <p>Your program now runs the live version.</p>}
         </div>
         <DemoLine />
       </div>

@@ -28,7 +28,7 @@ export function PublishStep({ guide }: { guide: Guide }) {
   })
   return (
     <div className={css['publish']}>
-      <p>Programs get what is live. Until then only this console sees the draft.</p>
+      <p>Programs get the live version. Until you publish, only this console shows the draft.</p>
       {publish.isError && <p role="alert">{messageOf(publish.error)}</p>}
       <Button look="primary" busy={publish.isPending} blocked={needsPublish} onClick={() => publish.mutate()}>
         Publish

@@ -5,7 +5,7 @@ export const skeletons = [
     hint: 'Answers a message in text.',
     text: `---
 parameters:
-  message: { type: text, required: true, description: What the customer wrote }
+  message: { type: text, required: true, description: Message of the customer }
 ---
 Answer in at most three short sentences. If you do not know the answer, say so.
 <user>
@@ -18,7 +18,7 @@ Answer in at most three short sentences. If you do not know the answer, say so.
     hint: 'Answers with JSON of a schema.',
     text: `---
 parameters:
-  message: { type: text, required: true, description: What the customer wrote }
+  message: { type: text, required: true, description: Message of the customer }
 schema:
   type: object
   properties:
@@ -40,7 +40,7 @@ Classify the message, and give the reason in one sentence.
 type: agent
 maxSteps: 10
 parameters:
-  task: { type: text, required: true, description: What is to be done }
+  task: { type: text, required: true, description: Task for the agent }
 tools:
   find_order:
     description: Finds an order by its number

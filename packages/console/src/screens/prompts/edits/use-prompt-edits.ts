@@ -24,7 +24,7 @@ interface EditFailure {
 }
 
 export interface PromptEdits {
-  /** Why nothing can be changed here, for example "needs write". */
+  /** Why nothing can be changed here, for example `your key lacks “write”`. */
   blocked: string | false
   dialog: EditDialog | null
   ask: (dialog: EditDialog | null) => void

@@ -114,8 +114,8 @@ function useListKeys(edits: PromptEdits, path: string | undefined): void {
       blocked: edits.blocked,
       run: () => edits.ask({ kind: 'new', path: folderOf(path) }),
     },
-    { keys: 'F2', label: 'Rename the prompt or folder that has the focus in the list', group, inPalette: false },
-    { keys: 'Delete', label: 'Delete the prompt that has the focus in the list', group, inPalette: false },
+    { keys: 'F2', label: 'Rename the focused prompt or folder', group, inPalette: false },
+    { keys: 'Delete', label: 'Delete the focused prompt', group, inPalette: false },
   ])
 }
 

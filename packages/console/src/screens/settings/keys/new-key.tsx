@@ -101,7 +101,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       </SelectField>
       <TextField
         label="Name"
-        hint="What uses it, for example “website” or “ci”."
+        hint="The application that uses it, for example “website” or “ci”."
         value={name}
         problem={issue}
         onChange={({ target }) => setName(target.value)}
