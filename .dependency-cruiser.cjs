@@ -33,7 +33,7 @@ const inOrder = (name, order) => {
   ]
 }
 
-/** Errors, types and options; then one request; then what a run is made of; then the methods; then the entries. */
+/** Errors, types and options; then one request; then the parts of a run; then the methods; then the entries. */
 const sdkOrder = {
   ground: '(?!(index|client)\\.ts$)[^/]+\\.ts$',
   cache: 'cache/',
@@ -98,7 +98,8 @@ module.exports = {
     },
 
     {
-      // A checkout is untrusted. Each of these files says which program it starts, and what keeps it from starting another.
+      // A checkout is untrusted. Each of these files says which program it starts, and what keeps it from starting
+      // another.
       name: 'four-files-of-the-cli-start-programs',
       severity: 'error',
       from: {

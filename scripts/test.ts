@@ -1,8 +1,8 @@
 /**
- * `pnpm test [package …] [-- arguments for Vitest]`: builds, and runs the tests of all packages, two packages at once: one of
- * them mostly waits for pages. Tests of several servers mostly wait too, and run beside both. `--whole` adds the suites that
- * `pnpm check` runs (`onlyInCheck` in the packages' Vitest configurations); `--retry` repeats a failed test once (ADR 70);
- * `--update` writes test-budget.json (ADR 70).
+ * `pnpm test [package …] [-- arguments for Vitest]`: builds, and runs the tests of all packages, two packages at once:
+ * one of them mostly waits for pages. Tests of several servers mostly wait too, and run beside both. `--whole` adds the
+ * suites that `pnpm check` runs (`onlyInCheck` in the packages' Vitest configurations); `--retry` repeats a failed test
+ * once (ADR 70); `--update` writes test-budget.json (ADR 70).
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -64,7 +64,7 @@ const build = spawnSync(process.execPath, ['scripts/turbo.mjs', 'run', 'build', 
 })
 if (build.status !== 0) process.exit(build.status ?? 1)
 
-// A run that is ended early says what it knows.
+// A run that is ended early prints the results so far.
 process.once('SIGTERM', () => {
   console.log(`\n== ended early, during the tests of ${[...running].join(' and ')}`)
   const early = [...running].flatMap(filesSoFar)

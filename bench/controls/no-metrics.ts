@@ -1,4 +1,4 @@
-/** Preloaded into a server whose metrics shall cost nothing: recording a value does nothing. */
+/** Preloaded into a server without the cost of metrics: recording a value does nothing. */
 import { createRequire } from 'node:module'
 
 interface PromClient {

@@ -42,8 +42,8 @@ beforeEach(async () => {
 })
 
 /**
- * A project with edits, deletions, moves, notes, an old draft that was published late, forced edits of live and of older
- * versions, rollbacks, and two drafts.
+ * A project with edits, deletions, moves, notes, an old draft that was published late, forced edits of live and of
+ * older versions, rollbacks, and two drafts.
  */
 async function makeProject(client: Stet): Promise<number> {
   const { project, version: first } = await client.projects.create('Support', {
@@ -631,7 +631,7 @@ async function expectRefusal(bytes: Uint8Array, message: string): Promise<void> 
 
 test.each<[what: string, edit: (lines: Line[]) => unknown, message: string]>([
   ['a bad archive', (lines) => lines.push({ secret: {} }), 'unknown kind'],
-  // Only the server knows the form of a message, and its limits.
+  // Only the server can check the form of a message and its limits.
   ['a message of no form', withExamples(([one]) => [{ ...one, messages: [{ role: 'boss' }] }]), 'messages'],
   [
     'a long name',

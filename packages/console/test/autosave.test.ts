@@ -21,8 +21,8 @@ const hashOf = (text: string) => `#${text}`
 const seen = { merges: 0, mergesUnderTyping: 0, conflicts: 0 }
 
 /**
- * A server that merges, a network that delays and drops, a browser's storage, a user and a colleague. The lines of a text
- * have marks, each typed once. A mark is lost if neither the server, nor the editor, nor the storage has it.
+ * A server that merges, a network that delays and drops, a browser's storage, a user and a colleague. The lines of a
+ * text have marks, each typed once. A mark is lost if neither the server, nor the editor, nor the storage has it.
  */
 class World {
   stored = 'a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl'
@@ -85,7 +85,7 @@ class World {
     this.send({ on: 'typed', text: this.insert(this.state.text, at) })
   }
 
-  /** Removes a mark that this user typed and that nobody else has seen. */
+  /** Removes a mark that only this user has seen. */
   undo(): void {
     const mark = marksOf(this.state.text).find((one) => !this.state.base.text?.includes(one))
     if (!mark) return

@@ -34,7 +34,7 @@ export function makeDataFolder(config: Config): void {
 }
 
 /**
- * Returns the configured keys, or else the key in `encryption.key`. Creates that file for an unused database.
+ * Returns the configured keys, otherwise the key in `encryption.key`. Creates that file for an unused database.
  * @param isUsed returns true if the database has a workspace and may contain sealed secrets.
  * @throws OperatorError if the file is invalid, or if it is missing for a used database.
  */

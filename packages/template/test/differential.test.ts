@@ -20,7 +20,7 @@ it('renders random programs as promptl-ai does, apart from the intended differen
     if (issues.length > 0) continue
     const answers = usesSteps ? ANSWERS : []
     const ours = await outcomeOfStet(source, parameters, answers)
-    // Only stet limits the work. The engine would go on for minutes.
+    // Only stet limits the work. The engine would run for minutes.
     if (ours.issue?.code === 'limit-exceeded' && /too long|larger/.test(ours.issue.message)) continue
     const theirs = await outcomeOfEngine(source, parameters, answers)
     const isEqual = outcomeText(ours) === outcomeText(theirs)

@@ -42,7 +42,7 @@ it('is the same for the same work', () => {
 function measureUnits(): void {
   const NS = 100
   const BYTES = 100
-  /** For code that V8 has not compiled yet. */
+  /** A factor for code that V8 has not compiled yet. */
   const MARGIN_MS = 5
   /** The garbage that V8 gathers before it collects. */
   const MARGIN_BYTES = 33_554_432

@@ -17,7 +17,7 @@ interface Case {
   base: string[]
   mine: string[]
   theirs: string[]
-  /** No line repeats, so that the fate of each one is known. */
+  /** No line repeats, so that each one can be followed. */
   isUnique: boolean
 }
 

@@ -24,7 +24,7 @@ interface Rendered {
   code: string | undefined
 }
 
-/** One machine that goes on after each step, so that nothing is stored. */
+/** One machine that continues after each step, without storing its state. */
 function withoutStop({ program, parameters: names }: CompiledPrompt, given: RandomProgram['parameters']): Rendered {
   if (!program) throw new Error('It does not compile')
   const machine = new Machine({ meter: new Meter(), now: Date.parse(now) })

@@ -23,7 +23,7 @@ export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings
 
 /**
  * Throws if the server is older than publishing in one request, merging and rolling back. It would ignore the fields
- * that it does not know, and answer with an empty draft.
+ * that it does not support, and answer with an empty draft.
  */
 export async function requireReleases(client: Stet): Promise<Me> {
   const me = await client.me()

@@ -97,7 +97,7 @@ async function seqOf(client: Stet, { uuid, isLive }: Version): Promise<number | 
 }
 
 // Returns whether live may have changed since the lock was written. After a rollback, that may be so although the lock
-// names what is live. In an open draft, such a change appears as a conflict.
+// names the live version. In an open draft, such a change appears as a conflict.
 function mayLackBase(
   { version, seq }: Pick<Workspace, 'version' | 'seq'>,
   lock: Lock | undefined,
@@ -230,8 +230,8 @@ export function entriesInStep({
 }
 
 /**
- * Returns the entries of a folder that leaves a draft for live. The folder's changes in the draft build on live's texts,
- * so a colleague's change of the draft, or its deletion, does not affect them.
+ * Returns the entries of a folder that leaves a draft for live. The folder's changes in the draft build on live's
+ * texts, so a colleague's change of the draft, or its deletion, does not affect them.
  */
 export function entriesOverLive(entries: Readonly<Record<string, LockEntry>>): Record<string, LockEntry> {
   // The prompt that moved was in live, the new prompt at its old path was not: the last entry of a path wins.

@@ -13,10 +13,12 @@ export const base = new URL('.', document.baseURI)
 /** The nonce of this page's Content-Security-Policy. The editor needs it for its styles. */
 export const NonceContext = createContext('')
 
-/** Every request of the console carries this header. Other sites cannot send it, so they cannot use the cookie. */
+/** Every request of the console has this header. Other sites cannot send it, so they cannot use the cookie. */
 const consoleHeader = { 'X-Stet-Console': '1' }
 
-/** Names the person of this page. All tabs share the cookie, and the server refuses a request if it is another person's. */
+/**
+ * Names the person of this page. All tabs share the cookie, and the server refuses a request if it is another person's.
+ */
 const fetchAsAuthor: typeof fetch = (address, options) => {
   const headers = new Headers(options?.headers)
   const author = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author
@@ -35,7 +37,7 @@ export const stet = new Stet({
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // The SDK repeats failed requests itself. Nothing may write into what is open because the window got the focus.
+    // The SDK repeats failed requests itself. A focus of the window must not change the open text.
     // A server on this machine answers without a network, so only a failed request says that it cannot be reached.
     queries: { retry: false, refetchOnWindowFocus: false, staleTime: 5_000, networkMode: 'always' },
     mutations: { networkMode: 'always' },
@@ -57,7 +59,7 @@ const leavingMs = 1000
 
 /**
  * Reads the session that the browser has now, perhaps from another tab. If it is another person's, the page is loaded
- * again, which offers that person what was not saved. Nothing goes on until then.
+ * again, which offers that person what was not saved. Requests wait until then.
  *
  * @throws ConsoleError, ConnectionError as `callConsole`; ConsoleError `other-person` in a page that the user kept
  */
@@ -101,7 +103,7 @@ export async function signIn(credential: Pick<SignInBody, 'code' | 'apiKey'>): P
   if (!(await resumeSession())) throw new CookieRefused()
 }
 
-/** Goes on with the session that the browser has now. False if it has none. */
+/** Continues with the session that the browser has now. False if it has none. */
 export async function resumeSession(): Promise<boolean> {
   const session = await readSession().catch((error) => {
     if (isSignedOut(error)) return null
@@ -118,7 +120,7 @@ export async function resumeSession(): Promise<boolean> {
 }
 
 /**
- * Ends the session and discards what is not saved. The sign-in screen is loaded as a new page, so that the next person
+ * Ends the session and discards unsaved texts. The sign-in screen is loaded as a new page, so that the next person
  * finds nothing of this one in memory.
  */
 export async function signOut(): Promise<void> {

@@ -42,10 +42,10 @@ export type OpenPrompt =
 export function useOpenPrompt({ projectId, versionUuid, path }: PromptPlace): OpenPrompt {
   const place = { projectId, versionUuid, path }
   const key = openBuffers.keyOf(place)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the place
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains the place
   const subscribe = useCallback((listener: () => void) => openBuffers.subscribe(place, listener), [key])
   const { buffer, error } = useSyncExternalStore(subscribe, () => openBuffers.get(place))
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the place
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains the place
   useEffect(() => openBuffers.use(place), [key])
   const snapshot = useSyncExternalStore(buffer?.subscribe ?? subscribeToNothing, () => buffer?.snapshot() ?? null)
   const readOnly = useReadOnly(place, buffer)

@@ -80,7 +80,7 @@ export interface RunView {
   /** In milliseconds of `performance.now()`, as are the times of tool calls. */
   startedAt: number
   firstTokenMs: number | null
-  /** Null until the run has ended. It is known from the start if an ended run is read again. */
+  /** Null until the run has ended. It is there from the start if an ended run is read again. */
   durationMs: number | null
   /** By the id of the call. The page saw these calls before it was reloaded. */
   knownCalls: Readonly<Record<string, KnownCall>>

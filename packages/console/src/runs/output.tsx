@@ -34,7 +34,7 @@ const phases: Record<RunPhase, { text: string; tone?: Tone }> = {
   failed: { text: 'Failed', tone: 'red' },
 }
 
-/** Whether a step is known to cost nothing. Otherwise a cost of 0 means that the price is not known. */
+/** Whether a step has a price of 0. Otherwise a cost of 0 means that the price is missing. */
 function isFree(
   { provider, model }: StepView,
   providers: readonly Pick<Provider, 'name' | 'isDemo' | 'models'>[],

@@ -43,7 +43,7 @@ export interface RunPaneProps {
   textId: string
   /** The prompt as it is stored. Its parameters are the fields of the form. */
   document: Prompt
-  /** Saves what is typed, and names the version that holds it. A rejection is shown, and nothing runs. */
+  /** Saves the text, and returns the version that has it. A rejection is shown, and nothing runs. */
   ready: () => Promise<{ versionUuid: string; contentHash: string }>
   /** The uuid of the chosen example, from the page's address. */
   example?: string | undefined

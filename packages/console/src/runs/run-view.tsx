@@ -18,7 +18,9 @@ interface RoundProps {
   tab: OutputTab
 }
 
-/** One run of the conversation, with the message that it answers. Earlier rounds stay as they are while words arrive. */
+/**
+ * One run of the conversation, with the message that it answers. Earlier rounds stay as they are while words arrive.
+ */
 export const RunView = memo(function RunView({ session, round, tab }: RoundProps) {
   const { said, view } = round
   const calls = toolCallsOf(view)
@@ -154,7 +156,7 @@ function JsonOf({ view }: { view: View }) {
 
 interface FactsProps {
   view: View
-  /** Whether the prices of the models that answered are known. */
+  /** Whether the models of the run have prices. */
   isPriced: boolean
 }
 

@@ -9,9 +9,12 @@ interface Look {
 }
 
 export interface ButtonProps extends Look, Omit<ComponentProps<'button'>, 'disabled'> {
-  /** Why the button does nothing now, for example `your key lacks “publish”`. It stays visible and focusable and says why. */
+  /**
+   * Why the button does nothing now, for example `your key lacks “publish”`. It stays visible and focusable and says
+   * why.
+   */
   blocked?: string | false | null | undefined
-  /** The work that it started goes on. Further clicks do nothing. */
+  /** Its work continues. Further clicks do nothing. */
   busy?: boolean | undefined
   /** The key that does the same, as shown to the user. */
   shortcut?: string | undefined
@@ -55,7 +58,7 @@ export function Hidden({ id, children }: { id?: string; children: ReactNode }) {
   )
 }
 
-/** Joins class names and leaves out what is not set. */
+/** Joins the class names that are set. */
 export function join(...names: (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(' ')
 }

@@ -25,7 +25,10 @@ const strokes = {
 
 export type IconName = keyof typeof strokes
 
-/** A small drawing beside words, as large as they are. It is hidden from screen readers: the words or an `aria-label` carry the meaning. */
+/**
+ * A small drawing beside words, as large as they are. It is hidden from screen readers: the words or an `aria-label`
+ * have the meaning.
+ */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   const side = `${size / 16}rem`
   return (

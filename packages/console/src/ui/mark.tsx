@@ -14,7 +14,7 @@ export function Live({ children }: { children: ReactNode }) {
 
 export type Tone = 'green' | 'red' | 'amber' | 'blue'
 
-/** A short state or fact beside a name. Its words carry the meaning; the color only repeats it. */
+/** A short state or fact beside a name. Its words have the meaning; the color only repeats it. */
 export function Chip({
   tone,
   className,

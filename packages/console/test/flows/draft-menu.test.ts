@@ -63,7 +63,7 @@ test('a draft is renamed and deleted in its menu, and brought back at once or at
   expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello from the draft, typed last')
 
   await deleteDraft(server, draft)
-  // An ended page has left a text, and whether the draft was deleted is known at the second attempt.
+  // An ended page has left a text. Only the second attempt finds out whether the draft was deleted.
   await page.evaluate(
     ([key = '', copy = '']) => localStorage.setItem(key, copy),
     [

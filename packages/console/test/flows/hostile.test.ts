@@ -43,7 +43,7 @@ test('as an output of 5 MB', async () => {
   expect(answer).toContain('\u241b[31mred')
   expect(answer).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
   await expectText(part.page)
-  // The page goes on working.
+  // The page keeps working.
   await part.input('topic').fill('another')
   expect(await part.input('topic').inputValue()).toBe('another')
 })

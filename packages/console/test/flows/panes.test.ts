@@ -107,7 +107,7 @@ test('Preview ends with the messages of the example, as a run sends them', async
     .poll(async () => (await shownMessages(page))[0])
     .toEqual(['system', 'Write in plain words. Greet Bea on day.'])
   expect(await page.locator('article:visible [class*="chip"]').allTextContents()).toEqual(['day'])
-  // A prompt that does not compile is an error, whatever its inputs are.
+  // A prompt that does not compile is an error for all inputs.
   const draft = await newDraft(server)
   await writePrompt(server, 'support/greeting', { version: draft, prompt: '{{ endif }}{{ name }}' })
   await page.goto(`${server.promptAddress('support/greeting', draft)}?tab=preview`)

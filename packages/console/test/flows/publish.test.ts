@@ -277,7 +277,7 @@ test('the history shows revisions and rollbacks; a rollback is refused if live h
     .poll(() => page.getByText(/^Rolled back to/).allTextContents())
     .toEqual([`Rolled back to ${second}`, `Rolled back to ${first}`])
 
-  // With a hundred rows above it, what is opened is on the screen.
+  // The opened row is on the screen, even with a hundred rows above it.
   const oldest = rowOf('v1').getByRole('link')
   const text = page.locator('.cm-content').first()
   const isOnScreen = (place: Locator) =>
@@ -324,7 +324,7 @@ test('live’s newer texts are merged into the draft; where the changes overlap,
 
 test('the changes and the dialog list what does not compile before anything is published', async () => {
   const broken = { path: 'checks/broken', status: 'added', content: 'fine\n{{ if x }}\nnever closed' }
-  // Nobody changes it, but it includes a prompt that the draft deletes.
+  // It is unchanged, but it includes a prompt that the draft deletes.
   const user = { path: 'checks/user', status: 'added', content: '<prompt path="/checks/part" />' }
   const part = { path: 'checks/part', status: 'added', content: 'A part' }
   // So does this one, with a prompt that the draft moves.

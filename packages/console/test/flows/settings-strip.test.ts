@@ -57,7 +57,7 @@ test('an emptied field is saved like typed text, while it still has the focus', 
   await editor.becomes(/^Saved/)
   expect(await temperature.evaluate((element) => element.matches(':focus'))).toBe(true)
   expect(await temperature.inputValue()).toBe('')
-  // The next value stands where the emptied one was.
+  // The next value takes the place of the emptied one.
   await page.keyboard.type('0.75')
   await expect.poll(stored).toBe(text.replace('0.3', '0.75'))
   // A value that is typed after clearing the field keeps the line and its comment.

@@ -68,7 +68,7 @@ test('a key is created, shown once, rotated and revoked', async () => {
   await page.getByText('website is revoked').waitFor()
   expect(await statusOf(second)).toBe(401)
 
-  // Until the projects are known, a key for one project cannot become a key for all of them.
+  // Until the projects have loaded, a key for one project cannot become a key for all of them.
   const held = Promise.withResolvers<void>()
   await page.route(/\/projects(\?|$)/, async (route) => {
     await held.promise

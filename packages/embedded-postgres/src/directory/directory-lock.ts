@@ -151,7 +151,7 @@ async function lockByPipe(directory: string, owner: string): Promise<DirectoryLo
   const server = await listen(`\\\\.\\pipe\\${owner}-database-${name}`).catch(() => {
     throw inUse(directory, '', undefined)
   })
-  // Other users can connect to a named pipe, so it carries no requests.
+  // Other users can connect to a named pipe, so no requests use it.
   return { serve: () => undefined, stopServing: () => undefined, release: server.close }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads PostgreSQL's write-ahead log. Recovery ends silently at the first damaged record. Only a reader that knows where
- * the log must end can notice the damage. Positions (LSN) are numbers, which are exact up to 2^53.
+ * Reads PostgreSQL's write-ahead log. Recovery ends silently at the first damaged record. Only a reader that has the
+ * expected end of the log can notice the damage. Positions (LSN) are numbers, which are exact up to 2^53.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,9 @@ const RECORD_LIMIT_BYTES = 1_073_741_824
 /** After this record, the rest of the segment is empty. */
 const SWITCH = { manager: 0, info: 0x40 }
 
-/** Fields of `pg_control`: the position at which recovery begins, and its timeline. Bounds of the place of its checksum. */
+/**
+ * Fields of `pg_control`: the position at which recovery begins, and its timeline. Bounds of the place of its checksum.
+ */
 const CONTROL = { redo: 40, timeline: 48, least: 128, most: 512 }
 
 const align = (bytes: number): number => Math.ceil(bytes / 8) * 8

@@ -11,7 +11,7 @@ export interface Outage {
   nextProbe: number
 }
 
-/** The outages that a client and its derived clients know, by server address or by prompt URL. */
+/** The outages that a client and its derived clients share, by server address or by prompt URL. */
 export class Outages {
   readonly #known = new Map<string, Outage>()
 

@@ -92,7 +92,7 @@ export class PromptCache {
     const { ttl = TTL_MS, staleTtl = STALE_TTL_MS } = options
     const outcome = await load(known?.etag)
     const etag = outcome?.response.headers.get('etag')
-    // A load without an outcome means 304, which requires a known entry.
+    // A load without an outcome means 304, which requires a stored entry.
     const prompt = (outcome?.data ?? known?.prompt) as Prompt
     const entry = { ...(known?.etag && { etag: known.etag }), ...(etag && { etag }), prompt, storedAt: now() }
     this.#pauses.delete(key)

@@ -1,7 +1,7 @@
 /** The port to tracing. Spans are passed on explicitly. Without a span, none of its children is traced. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** `server` answers a request, `client` calls another service, `internal` is everything else. */
+/** `server` answers a request, `client` calls another service, `internal` is the rest. */
 export type SpanRole = 'server' | 'client' | 'internal'
 
 export interface Span {

@@ -31,7 +31,7 @@ it('get 429 after 20 failures of an address until the window ends; other address
   const statusFrom = async (address: string, sent: string) => (await from(address, sent)).status
   const [flooding, other] = ['203.0.113.3', '203.0.113.2']
   const [fresh, another] = [await issueKey(api, {}), await issueKey(api, {})]
-  // The clock stands still, so that a slow machine needs no second window.
+  // The clock is frozen, so that a slow machine needs no second window.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
   onTestFinished(() => void vi.useRealTimers())
   const statuses: number[] = []

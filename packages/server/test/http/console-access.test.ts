@@ -1,4 +1,7 @@
-/** Cookies that must not open a route, below /api/v3 and /console. The declared errors have a request without one for each. */
+/**
+ * Cookies that must not open a route, below /api/v3 and /console. The declared errors have a request without one for
+ * each.
+ */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { httpCall } from './api-call.ts'
@@ -174,7 +177,7 @@ describe('behind a trusted proxy, with a limit of failures', () => {
     const page = browser(proxied.url)
     await page.signIn({ apiKey: proxied.adminKey })
     const refused = () => browser(proxied.url).signIn({ code: 'A'.repeat(43) })
-    // The clock stands still, so that a slow machine does not need a second window.
+    // The clock is frozen, so that a slow machine does not need a second window.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     onTestFinished(() => void vi.useRealTimers())
     const answers = []

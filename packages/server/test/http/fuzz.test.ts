@@ -145,7 +145,7 @@ function expectDocumented(route: WalkedRoute, { status, headers, text, body }: A
   if (status >= 400) expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
   for (const name of ['x-powered-by', 'server']) expect(headers.has(name)).toBe(false)
   if (route.metadata.isPublic) return
-  // Signing in has no limit before the key is known.
+  // Signing in has no limit before the key is found.
   expect(headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/)
   if (route.name !== 'console.signOut') expect(headers.has('set-cookie')).toBe(false)
 }

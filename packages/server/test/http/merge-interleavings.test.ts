@@ -1,6 +1,6 @@
 /**
  * Two people change one prompt: by autosave, pull and push in a draft that they share, and by drafts of their own that
- * they publish. No line of either side may be lost, unless its author was told of a conflict that contains the line.
+ * they publish. No line of either side may be lost, unless its author got a conflict that contains the line.
  */
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
@@ -25,7 +25,7 @@ interface Conflict {
 
 const conflictIn = (body: object) => (body as { details: { conflicts: [Conflict] } }).details.conflicts[0]
 
-/** The lines that must be in the shared text: those that were saved and that no one has removed since. */
+/** The lines that must be in the shared text: those that were saved and not removed since. */
 class Ledger {
   readonly #kept = new Set<string>()
   #made = 0

@@ -173,7 +173,7 @@ describe('a push', () => {
     })
     const merged = await push(draft, [{ ...moved, content: mine }], { merge: true })
     expect(merged.body).toMatchObject({ moved: 1, merged: [{ path: 'b', content: text('one', 'five') }] })
-    // The prompt moves with whatever text it has.
+    // The prompt moves with its current text.
     const back = { path: 'a', from: 'b', status: 'moved', baseHash: hash(base) }
     expect((await push(draft, [back], { merge: true })).status).toBe(200)
     expect((await get(draft, 'a'))['content']).toBe(text('one', 'five'))

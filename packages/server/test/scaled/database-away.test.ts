@@ -89,7 +89,7 @@ async function playOutage({ replicas, proxy, servers }: Installation, kind: 'goA
   await Promise.all(servers.map((server) => expectUnavailable(server, project.live)))
   for (const server of servers) {
     await expect.poll(() => isReady(server)).toBe(false)
-    // Cached reads go on.
+    // Cached reads continue.
     expect(await server.api('GET', `${project.live}/documents/hello`)).toMatchObject({ status: 200 })
   }
   expect(fake.requests.length).toBe(calls + 3)

@@ -1,6 +1,6 @@
 /**
- * `backup` tells its parent when a part of the file is written, and then waits for a byte or the end of its standard
- * input. `restore` kills itself between its first files, which its own event loop writes.
+ * `backup` reports to its parent when a part of the file is written, and then waits for a byte or the end of its
+ * standard input. `restore` kills itself between its first files, which its own event loop writes.
  */
 import { existsSync, readdirSync, readSync } from 'node:fs'
 import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'

@@ -186,7 +186,7 @@ describe('the checks before a publication', () => {
     expect(compile?.findings.map(({ path, in: at, line }) => [path, at, line])).toEqual([
       ['broken', undefined, 1],
       ['part', undefined, 2],
-      // Nobody has changed it, but it includes a prompt that the draft breaks.
+      // It is unchanged, but it includes a prompt that the draft breaks.
       ['whole', 'part', 2],
     ])
     const refused = await bench.publish(mine, { force: true }).catch((error) => error.details.documents)

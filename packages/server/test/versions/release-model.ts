@@ -75,7 +75,8 @@ export async function playHistory(bench: Bench, steps: number, random: Random): 
     const { release: made } = await bench.rollBack(to === served().returnsTo ? {} : { to })
     if (target.number === number && target.revision === revision) return expect(made).toBeNull()
     const isCurrent = to === uuid ? target.revision === revisions.length - 1 : named.revision === revisions.length - 1
-    // Texts are copied only if live does not serve them. The model has no uuids, so it does not know when the server finds so.
+    // Texts are copied only if live does not serve them. The model has no uuids, so it cannot predict when the server
+    // finds so.
     if (made === null) {
       expect([isCurrent, to === served().returnsTo]).toEqual([false, false])
       return expect(textsOf(served())).toEqual(textsOf(target))

@@ -8,7 +8,7 @@ import {
 } from '../syntax/nodes.ts'
 import { operandsOf } from '../syntax/variables.ts'
 
-/** A checked tree with what an evaluation needs to know about it. */
+/** A checked tree with the facts that an evaluation needs. */
 export interface Program {
   fragment: Fragment
   /** The nodes by number, and their numbers, so that the state of a chain can name them. */

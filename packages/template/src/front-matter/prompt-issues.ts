@@ -122,7 +122,7 @@ function warning(code: string, message: string, at: Found['at']): Found {
   return { severity: 'warning', code, message, at }
 }
 
-/** A run ignores types that it does not know. */
+/** A run ignores unknown types. */
 function parameterWarnings({ parameters }: Config): Found[] {
   const found: Found[] = []
   for (const [name, declared] of Object.entries(isObject(parameters) ? parameters : {})) {

@@ -164,7 +164,7 @@ function readAttributes(tag: Tag, walk: Walk, names: Names): void {
   }
 }
 
-/** Checks everything that the engine refuses whatever the parameters are. @param role undefined if computed */
+/** Checks everything that the engine refuses for all parameters. @param role undefined if computed */
 function checkMessageTag(tag: Tag, role: string | undefined, fail: Fail): void {
   if (tag.name === 'message' && !given(tag, 'role'))
     fail('message-tag-without-role', 'Message tags must have a role attribute')

@@ -45,7 +45,7 @@ function ownAddress(address: string): string {
 }
 
 /**
- * Without STET_PUBLIC_URL, a server only knows the loopback address and its own port. The address that the CLI has just
+ * Without STET_PUBLIC_URL, a server has only the loopback address and its own port. The address that the CLI has just
  * reached also works from another machine and outside of a container.
  */
 function reachable(url: string, address: string): string {

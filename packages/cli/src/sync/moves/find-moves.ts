@@ -139,7 +139,7 @@ interface Pair {
   likeness: number
 }
 
-/** Returns the pairs of which each side has no other pair that is as likely. Takes the likeliest first. */
+/** Returns the unambiguous pairs, the likeliest first: no other pair of either side is as likely. */
 function uniquePairs(pairs: readonly Pair[]): [string, string][] {
   const unique = new Map<string, string>()
   let open = pairs

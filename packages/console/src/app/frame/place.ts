@@ -23,7 +23,7 @@ export function projectIdOf(text: string | null): number | null {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null
 }
 
-/** Whether the server has no such project. False until that is known. */
+/** Whether the server has no such project. False while that is loading. */
 export function useIsUnknownProject(projectId: number | null): boolean {
   const { data, error } = useQuery({ ...versionsQuery(projectId ?? 0), enabled: projectId !== null })
   return projectId === null || (data === undefined && isMissing(error))
@@ -54,14 +54,16 @@ function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404
 }
 
-/** The version of the address, `live` or a uuid. Where the address names none, the draft that was open last, or live. */
+/**
+ * The version of the address, `live` or a uuid. Where the address names none, the draft that was open last, or live.
+ */
 export function useVersion(): string {
   const { version } = useParams({ strict: false })
   const last = useLastVersion(useProjectId())
   return version ?? last ?? 'live'
 }
 
-/** The draft that was open last, or live if it was published or deleted since. Undefined until that is known. */
+/** The draft that was open last, or live if it was published or deleted since. Undefined while that is loading. */
 export function useLastVersion(projectId: number | null): string | undefined {
   const last = useLastPlace()?.version ?? 'live'
   const isKnown = last === 'live' || projectId === null

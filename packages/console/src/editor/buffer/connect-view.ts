@@ -37,7 +37,7 @@ const flashes = StateField.define<DecorationSet>({
 /** The extensions that keep an editor and its buffer the same, to the last character. */
 export function bufferExtensions(buffer: PromptBuffer): Extension {
   return [
-    // Only the text's own line break ends a line. Everything else is a character, and stays.
+    // Only the text's own line break ends a line. Other keys type a character, which stays.
     lineBreak.of(EditorState.lineSeparator.of(lineBreakOf(buffer.state.text))),
     EditorState.transactionFilter.of(withOwnLineBreaks),
     flashes,

@@ -2,7 +2,7 @@ import type { Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { struckClass, struckWords } from './struck-words.ts'
 
-/** The line that stands for unchanged lines, without the signs around it: the console's fonts do not have them. */
+/** The line in place of unchanged lines, without the signs around it: the console's fonts do not have them. */
 const foldTheme = EditorView.theme({
   '.cm-collapsedLines': {
     background: 'var(--sunk)',

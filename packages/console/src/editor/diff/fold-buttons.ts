@@ -2,7 +2,7 @@ import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, ViewPlugin } from '@codemirror/view'
 
 /**
- * Makes a button of each line that stands for unchanged lines. The merge package draws a plain element there, which
+ * Makes a button of each line in place of unchanged lines. The merge package draws a plain element there, which
  * only a mouse can reach.
  */
 export const foldButtons: Extension = [
@@ -27,7 +27,7 @@ function prepareFolds(view: EditorView): void {
     })
     fold.addEventListener('keydown', (event) => {
       const isOpening = event.key === 'Enter' || event.key === ' '
-      // The keys of the button are not for the text around it.
+      // Keys pressed on the button must not reach the editor around it.
       if (isOpening || view.state.facet(EditorView.editable)) event.stopPropagation()
       if (!isOpening) return
       event.preventDefault()

@@ -4,8 +4,8 @@ import type { PromptInput } from '../../runs/inputs/input-value.ts'
 const [open, close] = ['\uFDD0', '\uFDD1']
 
 /**
- * The parameters of a preview: what is set, and for every other input without a default a stand-in. Text and files have
- * a mark as their stand-in, which `splitMarks` finds in the messages; the rest has the empty value of its type.
+ * The parameters of a preview: the set inputs, and a stand-in for every other input without a default. Text and files
+ * have a mark as their stand-in, which `splitMarks` finds in the messages; the rest has the empty value of its type.
  */
 export function previewValues(
   inputs: readonly PromptInput[],

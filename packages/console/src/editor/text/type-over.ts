@@ -1,8 +1,8 @@
 import { EditorView } from '@codemirror/view'
 
 /**
- * Replaces selected text by what is typed. Left to Chromium, the first character would get the style of the replaced text in a
- * `style` attribute, which the page's Content-Security-Policy refuses with an error in the console.
+ * Replaces selected text with the typed text. Left to Chromium, the first character would get the style of the replaced
+ * text in a `style` attribute, which the page's Content-Security-Policy refuses with an error in the console.
  */
 export const typeOver = EditorView.domEventHandlers({
   beforeinput(event, view) {

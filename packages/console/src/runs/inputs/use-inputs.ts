@@ -12,11 +12,11 @@ export interface Inputs extends KeptInputs {
   replace: (inputs: KeptInputs) => void
   /** The inputs stay, and belong to this example from now on. */
   belongTo: (example: string | undefined) => void
-  /** Moves what is typed to another name, unless something is typed there. */
+  /** Moves the typed text to another name, unless that has text. */
   rename: (from: string, to: string) => void
 }
 
-/** The inputs on this page. The browser's storage has what is typed only after a moment, or not at all. */
+/** The inputs on this page. The browser's storage has the typed text only after a moment, or not at all. */
 const typed = new Map<string, { current: KeptInputs }>()
 
 /** The typed inputs of a prompt, also if its fields are not on this page. */

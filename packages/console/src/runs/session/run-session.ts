@@ -28,7 +28,7 @@ export interface RunRequest {
   messages: readonly Message[]
   /** Client tools whose results are entered in the pane. */
   tools: readonly string[]
-  /** Saves what is typed and names the version that holds it. */
+  /** Saves the text and returns the version that has it. */
   ready: () => Promise<{ versionUuid: string }>
 }
 
@@ -150,8 +150,8 @@ export class RunSession {
   }
 
   /**
-   * Shows the conversation of the page before a reload. The events of its last run are read again, or followed if the run
-   * is still active.
+   * Shows the conversation of the page before a reload. The events of its last run are read again, or followed if the
+   * run is still active.
    */
   async resume(): Promise<void> {
     const kept = readRun(this.#key)

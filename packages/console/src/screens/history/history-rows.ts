@@ -11,7 +11,7 @@ export interface TextsRow {
   name: string
   /** The texts to compare with: the release that they replaced, or the revision before. Null if there is none. */
   base: { texts: string; name: string } | null
-  /** True for the texts that live serves, whatever the highest number is. */
+  /** True for the texts that live serves, which need not have the highest number. */
   isLive: boolean
   /** Live can return only to what it has served. */
   wasServed: boolean
@@ -83,7 +83,7 @@ function versionRow(version: Version, byUuid: ReadonlyMap<string, Version>): Tex
   }
 }
 
-/** Newest first, like everything else. */
+/** Newest first, like all lists. */
 function revisionRows(version: Version, releases: LoadedReleases): TextsRow[] {
   const { uuid, version: number } = version
   return version.forcedEdits.toReversed().map((edit) => ({

@@ -88,7 +88,7 @@ export function MissingPrompt({ path, place, edits, error }: MissingPromptProps)
   )
 }
 
-/** Without a prompt there is nothing to run, whatever tab the address names. Narrow screens need a way back to the list. */
+/** Without a prompt no tab applies, even if the address names one. Narrow screens need a way back to the list. */
 export function textAlone(panes: PaneLayout): PaneLayout {
   const chosen = panes.chosen === 'tree' ? 'tree' : 'text'
   return { ...panes, tabs: ['tree', 'text'], chosen, isShown: (name) => name === chosen || !panes.isTab(name) }

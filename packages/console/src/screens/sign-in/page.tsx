@@ -13,7 +13,8 @@ import css from './sign-in.module.css'
 export function SignInPage() {
   const { to } = useSearch({ strict: false })
   const navigate = useNavigate()
-  // The fragment of the address reaches no server. It leaves the address once the code is used; the code stays known.
+  // The fragment of the address reaches no server. It leaves the address once the code is used; the page keeps the
+  // code.
   const { hash } = useLocation()
   const [code, setCode] = useState(hash)
   if (hash && hash !== code) setCode(hash)

@@ -35,7 +35,7 @@ function writeMessage(message: RenderedMessage): Item[] {
   return [...(said.length > 0 ? [{ type: 'message', role, content: said }] : []), ...calls.map(writeCall)]
 }
 
-/** Without its encrypted content, the API knows reasoning only while it stores the response. */
+/** Without its encrypted content, the API has the reasoning only while it stores the response. */
 function writeReasoning({ id, content, encrypted_content }: RenderedMessage): Item[] {
   if (typeof encrypted_content !== 'string') return []
   const summary = content.map(({ text }) => ({ type: 'summary_text', text }))

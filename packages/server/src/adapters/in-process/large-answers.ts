@@ -3,7 +3,7 @@ import type { HeldAnswer, LargeAnswers } from '../../features/providers/model-dr
 
 /**
  * Waiting answers are taken in order of arrival.
- * @param mostBytes for all answers. A workspace gets half of it. One answer of any size fits if nothing else is held.
+ * @param mostBytes for all answers. A workspace gets half of it. One answer of any size fits if no other is held.
  * @param patienceMs after which an answer is taken without room, because another run may hold its answer during a tool
  * call.
  */

@@ -1,4 +1,6 @@
-/** Exports metrics in Prometheus' text format. Every label has a bounded number of values, whatever clients send. */
+/**
+ * Exports metrics in Prometheus' text format. Every label has a bounded number of values, which clients cannot extend.
+ */
 import { Registry } from 'prom-client'
 import type { RunMetrics } from '../../features/runs/ports.ts'
 import { type ProcessState, registerProcess, registerProcessState } from './process-state.ts'

@@ -1,4 +1,4 @@
-/** Prices model calls by the provider key's own price rules, or else by the bundled table. Uses no network. */
+/** Prices model calls by the provider key's own price rules, otherwise by the bundled table. Uses no network. */
 import {
   calcPrice,
   findProvider,

@@ -1,4 +1,4 @@
-/** Loads an ES module. The export `tools`, or else the default export, maps names to tools. */
+/** Loads an ES module. The export `tools`, otherwise the default export, maps names to tools. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'

@@ -18,8 +18,8 @@ export interface ApiKeyStore {
   revoke(workspaceId: number, id: number, at: Date): Promise<void>
   setExpiry(workspaceId: number, id: number, expiresAt: Date): Promise<void>
   /**
-   * Serializes changes of a workspace's keys. Otherwise two requests could each revoke one of the last two admin keys, or
-   * create the same author.
+   * Serializes changes of a workspace's keys. Otherwise two requests could each revoke one of the last two admin keys,
+   * or create the same author.
    */
   lockKeys(workspaceId: number): Promise<void>
   /** Counts the other usable admin keys that are not restricted to a project. */
@@ -77,7 +77,7 @@ export interface SpentPoint {
 
 /** Counts points, such as requests, per API key in fixed one-second windows. */
 export interface RateLimiter {
-  /** @param bucket the id of an API key, or a text for anything else. @param points 1 by default, at most `limit`. */
+  /** @param bucket the id of an API key, or a text for other buckets. @param points 1 by default, at most `limit`. */
   spend(bucket: number | string, limit: number, points?: number): Promise<SpentPoint>
 }
 

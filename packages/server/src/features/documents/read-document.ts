@@ -91,7 +91,7 @@ async function* withLoad(parts: AsyncIterable<readonly DocumentText[]>, load: Lo
   }
 }
 
-/** Adds what is known of each text. Reads the hashes of all references of a part in one statement. */
+/** Adds the findings and facts of each text. Reads the hashes of all references of a part in one statement. */
 async function* withKnown(
   { stores, templates: { known } }: Reads,
   parts: AsyncIterable<Loading[]>,

@@ -34,7 +34,7 @@ export interface Version {
   mergedAt: Date | null
   createdAt: Date
   updatedAt: Date
-  /** Set if the address named a revision: the texts are those of this revision, whatever edits follow. */
+  /** Set if the address named a revision: the texts are those of this revision, also after later edits. */
   asOf?: number
   /** Set for a deleted draft, which only a list with `deleted` and its restoration find. */
   deletedAt: Date | null

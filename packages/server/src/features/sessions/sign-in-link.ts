@@ -56,7 +56,7 @@ export function signInUrl(publicUrl: string, code: string): string {
   return `${publicUrl}/sign-in#${code}`
 }
 
-/** The configured address of the server in browsers, or else the one that it listens on. */
+/** The configured address of the server in browsers, otherwise the one that it listens on. */
 export function publicUrlOf(
   { publicUrl, host }: { publicUrl: string | undefined; host: string },
   port: number | undefined,

@@ -12,7 +12,7 @@ interface MergeInput {
   /** The slots that change live. */
   changes: readonly Pick<Slot, 'path'>[]
   publication: Omit<Publication, 'number' | 'base'>
-  /** The base that an import records. Default: what is live. */
+  /** The base that an import records. Default: the live version. */
   base?: Publication['base'] | undefined
   reason?: string | undefined
 }

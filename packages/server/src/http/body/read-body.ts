@@ -35,8 +35,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * An empty body counts as `{}`, and a missing content type as JSON. Limits depth, values and keys, because the cost of
  * later work depends on them.
- * @param spend is called for a body longer than `shortBytes`, and may refuse it: before it is read if its length is known,
- * and for the rest before it is parsed.
+ * @param spend is called for a body longer than `shortBytes`, and may refuse it: before it is read if its length is
+ * declared, and for the rest before it is parsed.
  * @throws AppError as `readBody`; UnsupportedMediaTypeError; BadRequestError for invalid JSON or a refused value.
  */
 export async function readJsonBody(
@@ -140,7 +140,9 @@ export async function readBody(
   return body
 }
 
-/** In parts, so that those of a refused body are collected as quickly as received ones: `gunzip` keeps its own too long. */
+/**
+ * In parts, so that those of a refused body are collected as quickly as received ones: `gunzip` keeps its own too long.
+ */
 async function decompressed(raw: Buffer, stream: Transform, limitBytes: number): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
@@ -161,8 +163,8 @@ async function decompressed(raw: Buffer, stream: Transform, limitBytes: number):
 let uncollectedBytes = 0
 
 /**
- * Each part leaves a buffer of 64 KB as garbage, and V8 alone collects such buffers only after they add up to 64 MB: bodies
- * of 100 MB then cost 70 MB. Does nothing without `--expose-gc`.
+ * Each part leaves a buffer of 64 KB as garbage, and V8 alone collects such buffers only after they add up to 64 MB:
+ * bodies of 100 MB then cost 70 MB. Does nothing without `--expose-gc`.
  */
 function countReceived(part: Buffer): void {
   uncollectedBytes += part.length

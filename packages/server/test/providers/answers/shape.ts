@@ -59,7 +59,7 @@ export function fails(sent: AnswerCase['sent'], providerMessage: string, status?
   return { sent, error: { providerMessage, ...(status !== undefined && { status }) } }
 }
 
-/** A failure with what was sent as its words. */
+/** A failure whose message is the sent text. */
 export function echoed(sent: Json, ...more: Frame[]): AnswerCase {
   return fails([sent, ...more], JSON.stringify(sent))
 }

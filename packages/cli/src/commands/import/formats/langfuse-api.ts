@@ -37,8 +37,9 @@ interface ListedPrompt {
 }
 
 /**
- * Fetches prompts through Langfuse's public API: the list of names, page by page, and of each prompt the version that the
- * import chooses and those with further labels, without resolving references. Refuses redirects, because the keys are for this address only.
+ * Fetches prompts through Langfuse's public API: the list of names, page by page, and of each prompt the version that
+ * the import chooses and those with further labels, without resolving references. Refuses redirects, because the keys
+ * are for this address only.
  * @throws CliError, without the keys
  */
 export async function fetchLangfuse(address: LangfuseAddress): Promise<Fetched> {
@@ -77,7 +78,7 @@ async function listPrompts(api: LangfuseApi): Promise<ListedPrompt[]> {
     }
     if (found.size > MAX_PROMPTS) throw new CliError('invalid', `${api.url} lists more than ${MAX_PROMPTS} prompts`)
     const pages = isJsonObject(meta) ? Number(meta['totalPages']) : Number.NaN
-    // A page without a new name ends the list, whatever the server says.
+    // A page without a new name ends the list, even if the server reports more pages.
     if (found.size === before || !(Number.isInteger(pages) ? page < pages : data.length === PAGE_SIZE)) {
       return [...found.values()]
     }

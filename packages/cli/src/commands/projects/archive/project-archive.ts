@@ -7,8 +7,8 @@ import type { Evaluation, Example } from '@stet/sdk'
 
 export const archiveFormat = 'stet-project'
 /**
- * The second one has what forced edits and rollbacks add, the third one moves. Older importers refuse it instead of losing
- * that.
+ * The second one has what forced edits and rollbacks add, the third one moves. Older importers refuse it instead of
+ * losing that.
  */
 export const archiveVersions = [1, 2, 3] as const
 export const archiveEnding = '.stet.gz'
@@ -47,7 +47,8 @@ export interface ArchivedVersion {
   /** Null for a draft. */
   mergedAt: string | null
   /**
-   * As published, relative to the previous version as published. For a draft, relative to what is live. Ordered by path.
+   * As published, relative to the previous version as published. For a draft, relative to the live version. Ordered by
+   * path.
    */
   changes: readonly ArchivedChange[]
   /** The version that the publication replaced. Absent for a draft, and for the previous version as published. */

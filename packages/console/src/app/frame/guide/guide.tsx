@@ -110,7 +110,7 @@ function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
   return { steps, wantsRun: isSuccess && runs.length === 0 }
 }
 
-/** The key is left out: the page does not know it. */
+/** The key is left out: the page does not have it. */
 function curlLine(projectId: number, path: string): string {
   const url = new URL(`api/v3/projects/${projectId}/versions/live/documents/run`, base)
   const body = JSON.stringify({ path, parameters: { name: 'Ada' } })

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from '@stet/sdk'
 import { Signal, useWatched, Watched } from '../../../ui/watched.ts'
 
-/** Why the server cannot be used now. Screens go on showing what was loaded before. */
+/** Why the server cannot be used now. Screens keep showing the data loaded before. */
 export interface Outage {
   kind: 'unreachable' | 'unavailable' | 'rate-limited'
   /** When the next attempt is made, in milliseconds since 1970. */
@@ -25,7 +25,9 @@ export function noticeOutage(error: unknown): void {
   outage.set({ kind, retryAt: Date.now() + (seconds > 0 ? seconds * 1000 : retryMs) })
 }
 
-/** Call this after a failed attempt. Only an outage plans the next one by itself; other errors would end the countdown. */
+/**
+ * Call this after a failed attempt. Only an outage plans the next one by itself; other errors would end the countdown.
+ */
 export function planNextAttempt(): void {
   const now = outage.get()
   if (now && now.retryAt <= Date.now()) outage.set({ ...now, retryAt: Date.now() + retryMs })

@@ -15,8 +15,8 @@ interface PanesProps {
 }
 
 /**
- * The tree, and beside it what is open. Every pane keeps its place in React's tree in all layouts, so that no input is
- * lost when the window or the tab changes.
+ * The tree, and beside it the open prompt. Every pane keeps its place in React's tree in all layouts, so that no input
+ * is lost when the window or the tab changes.
  */
 export function Panes({ panes, tree, hasPanels, children }: PanesProps) {
   const [widths, setWidths] = usePaneWidths()

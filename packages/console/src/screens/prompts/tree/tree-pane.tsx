@@ -119,7 +119,7 @@ function useListKeys(edits: PromptEdits, path: string | undefined): void {
   ])
 }
 
-/** A deleted prompt has no name to change, and neither has a folder of nothing else. */
+/** Deleted prompts, and folders of only deleted prompts, cannot be renamed. */
 function rename(edits: PromptEdits, row: Row, path: string): void {
   const isGone = row.kind === 'folder' ? row.count === 0 : row.item.change === 'deleted'
   if (!edits.blocked && !isGone) edits.ask({ kind: 'rename', row, path })

@@ -61,7 +61,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   })
   const proposed = projects.find(({ id }) => String(id) === last) ?? projects[0]
   const project = typed.project ?? (purpose.isForOneProject && proposed ? String(proposed.id) : '')
-  // The key must not be for all projects because the one that is proposed is not known yet.
+  // Before the projects have loaded, the form would create a key for all of them.
   const isWaiting = purpose.isForOneProject && typed.project === undefined && !hasProjects
   const expiry = typed.expiry ?? purpose.expiry
   const scopes = purpose.choice === 'role' ? scopesOf(role) : purpose.choice ? chosen : purpose.scopes

@@ -69,7 +69,7 @@ interface Place {
 
 type Damage = Pick<DamagedDatabaseError, 'message' | 'kind'> & { lostUpTo?: string | undefined }
 
-/** Adds the way out to a description of damage: the backup to restore, and what is possible without one. */
+/** Adds the way out to a description of damage: the backup to restore, and the way out without one. */
 async function describeDamage({ message, lostUpTo, kind }: Damage, place: Place): Promise<OperatorError> {
   const { folder, backupDir } = place
   const snapshot = backupDir && (await newestSnapshot(backupDir, folder.owner))

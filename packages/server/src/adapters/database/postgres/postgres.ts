@@ -62,7 +62,7 @@ export function createPool(connection: ConnectionConfig, max: number): pg.Pool {
     statement_timeout: 30_000,
     // The server's statements hold locks for milliseconds. A longer wait means that another program holds the lock.
     lock_timeout: 5_000,
-    // A batch is sent as a whole. Everything else awaits each statement.
+    // A batch is sent as a whole. All other code awaits each statement.
     pipeline: true,
   })
 }

@@ -145,8 +145,9 @@ const draftChanges = (projectId: number, ids: readonly number[]) => Prisma.sql`
   GROUP BY r.version_id`
 
 /**
- * Per number, the paths at which a text begins or ends, unless one text replaces an equal one of the same prompt. The given numbers limit
- * what is read: compared with a column instead, they may make the planner read every text of the project.
+ * Per number, the paths at which a text begins or ends, unless one text replaces an equal one of the same prompt. The
+ * given numbers limit the rows read: compared with a column instead, they may make the planner read every text of the
+ * project.
  */
 const mergedChanges = (projectId: number, numbers: readonly number[]) => Prisma.sql`
   SELECT c.number, count(*) FROM (

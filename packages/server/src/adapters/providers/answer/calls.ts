@@ -40,8 +40,8 @@ export function reasonWithoutCalls(isLost: boolean, said: Json, token: string): 
 }
 
 /**
- * Adds the calls of an answer. If the answer was cut off inside a call, it adds none, because the model has not said
- * everything that belongs together.
+ * Adds the calls of an answer. If the answer was cut off inside a call, it adds none, because calls of one answer
+ * belong together.
  * @returns the finish reason. Several services report `stop` although the model called tools.
  * @throws ProviderError `malformed` for half a call in an answer without a finish reason.
  */

@@ -162,7 +162,7 @@ export class MessageReader implements AnswerReader {
     this.isEnding = true
   }
 
-  /** @param isWhole true if the block is complete. Otherwise an empty input stands for the deltas that follow. */
+  /** @param isWhole true if the block is complete. Otherwise the input is empty and deltas with its text follow. */
   #beginBlock(index: number, content: Json, into: ModelChunk[], isWhole = false): void {
     this.#endBlock(index, into)
     this.isEnding = false

@@ -1,7 +1,7 @@
 /**
- * The batches of a run's event log, as stored in the Redis Stream of the run. The id of a batch is the place after it, so a
- * batch that is sent twice is stored once. A stream that was lost is written again with other batches, so that a reader that
- * misses events begins anew; it knows the events that it has by their ids.
+ * The batches of a run's event log, as stored in the Redis Stream of the run. The id of a batch is the place after it,
+ * so a batch that is sent twice is stored once. A stream that was lost is written again with other batches, so that a
+ * reader that misses events begins anew; it recognizes stored events by their ids.
  */
 import type { LogEntry, RunLogWriter } from '../../../features/runs/ports.ts'
 
@@ -29,7 +29,10 @@ export interface StreamBatch extends EventBatch {
 /** A batch is limited to this size, except a single larger message or entry. */
 export const batchCharacters = 32_768
 
-/** Returns undefined if nothing is new. Entries may refer to any message, so a batch has entries only after all messages. */
+/**
+ * Returns undefined if nothing is new. Entries may refer to any message, so a batch has entries only after all
+ * messages.
+ */
 export function nextBatch(
   log: Pick<RunLogWriter, 'messages' | 'entries'>,
   from: Place,

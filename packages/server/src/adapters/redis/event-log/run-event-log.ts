@@ -44,7 +44,7 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
     // A dead owner may have left it. Without Redis, the stream expires.
     redis.unlink(keyOf(runUuid)).catch(() => undefined)
   }
-  /** Returns true if the run has ended here, which the follower could not know. */
+  /** Returns true if the run has ended here without a sign for the follower. */
   const isEndedHere = (runUuid: string): boolean => {
     const reader = local.follow(runUuid, Number.MAX_SAFE_INTEGER)
     reader?.release()

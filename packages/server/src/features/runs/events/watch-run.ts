@@ -8,7 +8,7 @@ import { resultOfLog } from './stored-events.ts'
 export interface RunFrames extends Pick<RunLogReader, 'listen' | 'isAtEnd' | 'isCallerAwaited' | 'release'> {
   /** Returns the next part; empty if nothing is new. A part may end inside a frame, and a Buffer inside a character. */
   take(): string | Buffer
-  /** True if the last part may end inside a frame. The next part must then be written before anything else. */
+  /** True if the last part may end inside a frame. The next part must then be written first. */
   hasMore(): boolean
 }
 

@@ -91,8 +91,8 @@ export function withMerges(planned: PlannedDraft, { clean }: LiveMerges): Planne
 export class ChangedMeanwhile extends Error {}
 
 /**
- * Writes the clean results. Each row keeps its author, because a merge changes no one's intent. Otherwise `replace`
- * would refuse to drop a change that its own author made.
+ * Writes the clean results. Each row keeps its author, because a merge does not change their intent. Otherwise
+ * `replace` would refuse to drop a change that its own author made.
  * @throws ChangedMeanwhile if one of the texts is no longer the one that was merged.
  */
 export async function writeMerges(

@@ -24,7 +24,10 @@ import { assertHashes } from '../../documents/preconditions.ts'
 export interface PlanInput {
   /** By normalized path. */
   changes: ReadonlyMap<string, Change>
-  /** Drops the draft's other changes. Each change names the live text that it is based on, whatever the draft has recorded. */
+  /**
+   * Drops the draft's other changes. Each change names the live text that it is based on, regardless of the draft's
+   * record.
+   */
   replaces: boolean
   caller: Caller
   at: Date

@@ -113,7 +113,7 @@ const messageKeys = keys(
 /** Keys that are known only with text as their value. */
 const textKeys = keys('refusal reasoning reasoning_content text')
 
-/** True if a choice without known content has something else. */
+/** True if a choice has content, but none of a known kind. */
 export function isStrange(choice: Json): boolean {
   const { delta, message } = choice
   const known = [delta, message].filter(isObject)
