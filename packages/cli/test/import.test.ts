@@ -405,5 +405,5 @@ test('names that file systems refuse are changed and reported, and an invalid so
 
 test('latitude: settings that a run would refuse are reported with their place', async () => {
   const { losses } = await importFrom('latitude', { 'old/hot.promptl': '---\ntemperature: hot\n---\nHi\n' })
-  expect(losses('hot')).toEqual(['A run refuses it (line 2, column 1): `temperature` must be a number'])
+  expect(losses('hot')).toEqual(['A run would refuse it (line 2, column 1): `temperature` must be a number'])
 })

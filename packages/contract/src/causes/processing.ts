@@ -39,7 +39,7 @@ export const PROCESSING_CAUSES = {
   },
   'release-refused': {
     code: 'ConflictError',
-    message: 'The checks of the release refuse it',
+    message: 'The checks of the release failed',
     details: ['checks'],
     when: 'a check that `block` names has findings of the level `break`',
     next: 'Fix the findings in `details.checks`.',
@@ -132,14 +132,14 @@ export const PROCESSING_CAUSES = {
     code: 'InternalServerError',
     message: 'Internal server error',
     details: ['requestId'],
-    when: 'something unforeseen failed; `details.requestId` identifies it in the log',
+    when: 'an unexpected error occurred; `details.requestId` identifies it in the log',
     next: 'Give the operator `details.requestId`. The work may have been done.',
   },
   'run-not-stored': {
     code: 'InternalServerError',
     message: 'The run could not be stored',
     when: 'a run, or its end, could not be stored',
-    next: 'Check the conversation before you start a new run. The provider may have been paid.',
+    next: 'Check the conversation before you start a new run. The provider may have charged for it.',
   },
   'not-ready': {
     code: 'ServiceUnavailableError',
@@ -204,6 +204,6 @@ export const PROCESSING_CAUSES = {
     code: 'ServiceUnavailableError',
     message: 'The client disconnected',
     when: 'the client closed the connection',
-    next: 'Nothing: the client is gone.',
+    next: 'None: the client has disconnected.',
   },
 } as const satisfies Record<string, DocumentedCause>

@@ -2,7 +2,7 @@
 import type { DocumentedCause } from './cause.ts'
 
 const INVALID = 'Invalid request: {issues.0.path}: {issues.0.message}'
-const FIX_REQUEST = 'Fix what `details.issues` lists and send the request again.'
+const FIX_REQUEST = 'Fix the issues in `details.issues` and send the request again.'
 
 export const REQUEST_CAUSES = {
   'refused-query': {
@@ -162,7 +162,7 @@ export const REQUEST_CAUSES = {
     code: 'UnauthorizedError',
     message: 'Another person has signed in with this browser',
     when: 'the session of the cookie belongs to another author than `X-Stet-Author` names',
-    next: 'Load the page again, which then works for the person who has signed in.',
+    next: 'Reload the page to continue as the person who has signed in.',
   },
   'unknown-key': {
     code: 'UnauthorizedError',

@@ -1,7 +1,7 @@
 /** Causes in what the request names and its state: 404, 405, 409 and 412. */
 import type { DocumentedCause } from './cause.ts'
 
-const LIST_FIRST = 'List what exists and check the id and the project of the key.'
+const LIST_FIRST = 'List the resources, and check the id and the project of the key.'
 const WAIT = 'Wait `Retry-After` seconds and repeat the request.'
 
 export const RESOURCE_CAUSES = {
@@ -27,7 +27,7 @@ export const RESOURCE_CAUSES = {
   'nothing-live': {
     code: 'NotFoundError',
     message: 'The project has no live version yet',
-    when: '`live` was asked for in a project that never published',
+    when: '`live` was requested in a project that never published',
     next: 'Publish a draft first.',
   },
   'unknown-environment': {
@@ -115,7 +115,7 @@ export const RESOURCE_CAUSES = {
     code: 'ConflictError',
     message: 'The response stored for this Idempotency-Key can no longer be read',
     when: 'the response stored for this `Idempotency-Key` was sealed with an encryption key that the server no longer has',
-    next: 'The work was done once. Look at its result before you repeat it with a new key.',
+    next: 'The work was done once. Check its result before you repeat it with a new key.',
   },
   'path-taken': {
     code: 'ConflictError',

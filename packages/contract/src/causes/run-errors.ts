@@ -43,7 +43,7 @@ export const RUN_ERRORS = {
   run_timeout_error: { when: 'the run exceeded its time limit', next: 'Shorten the run, or raise the limit.' },
   worker_lost: { when: 'the process that supervised the run died', next: 'Run again.' },
   unknown_error: {
-    when: 'the prompt made no model call, the run could not be stored (`details.reason` is `run-not-stored`), or something unforeseen failed',
+    when: 'the prompt made no model call, the run could not be stored (`details.reason` is `run-not-stored`), or an unexpected error occurred',
     next: 'Read the message. If the run was not stored, check the conversation before you start a new run.',
   },
 } as const satisfies Record<string, Explanation>

@@ -275,7 +275,7 @@ export const ERROR_CAUSES = {
   'release-refused': {
     code: 'ConflictError',
     status: 409,
-    message: 'The checks of the release refuse it',
+    message: 'The checks of the release failed',
     details: ['checks'],
   },
   'draft-does-not-compile': {

@@ -124,7 +124,7 @@ function checkSource(kind: SourceKind, path: string | undefined, hasAddress: boo
   } else if (hasAddress) {
     throw new CliError('usage', 'Either a source or --url and the keys', { hint: 'leave out the source' })
   } else if (kind === 'langfuse' && /^https?:\/\//.test(path)) {
-    throw new CliError('usage', 'A URL is no file', { hint: `use --url ${path}` })
+    throw new CliError('usage', 'The source must be a file, not a URL', { hint: `use --url ${path}` })
   }
 }
 
@@ -173,7 +173,7 @@ export function findUnsupported({ errors, issues, config }: PromptScan): string[
   )
   for (const { severity, code, line, column, message } of issues) {
     if (severity === 'error' && code === 'invalid-setting')
-      found.push(`A run refuses it (line ${line}, column ${column}): ${message}`)
+      found.push(`A run would refuse it (line ${line}, column ${column}): ${message}`)
   }
   for (const name of builtInTools(config['tools'])) {
     found.push(`The tool "${name}" is not part of stet: a server module (STET_TOOLS) or the caller must provide it`)

@@ -51,7 +51,7 @@ export async function fetchLangfuse(address: LangfuseAddress): Promise<Fetched> 
       const batch = listed.slice(from, from + PARALLEL_REQUESTS)
       for (const [at, versions] of (await Promise.all(batch.map((one) => fetchVersions(api, one)))).entries()) {
         fetched.entries.push(...versions)
-        const reason = 'Langfuse did not return it: it was deleted meanwhile, or its name is not possible in an address'
+        const reason = 'Langfuse did not return it: it was deleted meanwhile, or its name cannot be part of a URL'
         if (versions.length === 0) fetched.refused.push({ path: batch[at]?.name ?? '', reason })
       }
     }

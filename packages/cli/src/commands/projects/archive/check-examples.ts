@@ -14,7 +14,7 @@ export function checkExamples({ versions, examples }: Pick<ProjectArchive, 'vers
     const bytes = Buffer.byteLength(JSON.stringify(parameters)) + Buffer.byteLength(JSON.stringify(messages))
     if (bytes > EXAMPLE_LIMITS.bytes) throw new Refused(`${shown} has more than ${EXAMPLE_LIMITS.bytes} bytes`)
     const prompt = prompts.get(path) ?? { names: new Set(), bytes: 0 }
-    if (prompt.names.has(name)) throw new Refused(`${shown} is there twice`)
+    if (prompt.names.has(name)) throw new Refused(`${shown} appears twice`)
     prompts.set(path, { names: prompt.names.add(name), bytes: prompt.bytes + bytes })
   }
   for (const [path, { names, bytes }] of prompts) {
