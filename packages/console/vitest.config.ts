@@ -8,8 +8,8 @@ const flows = 'test/flows/**/*.test.ts'
 const onWholeBrowser = ['serving', 'sign-in', 'first-run', 'editor'].map((flow) => `test/flows/${flow}.test.ts`)
 
 /**
- * What `pnpm check` adds to `pnpm test` (ADR 70): flows that wait or open many pages, of which the other flows show the
- * common path.
+ * The tests that `pnpm check` adds to `pnpm test` (ADR 70): flows that wait or open many pages, of which the other
+ * flows show the common path.
  */
 const onlyInCheck = isWhole
   ? []
@@ -34,7 +34,8 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     globalSetup: 'test/support/teardown.ts',
-    // Most flows wait: for the next poll, for a retry, for typing to pause. Two files at once leave the machine idle enough.
+    // Most flows wait: for the next poll, for a retry, for typing to pause. Two files at once leave the machine idle
+    // enough.
     maxWorkers: 2,
     // They only end what hangs: a busy machine must not fail a test.
     testTimeout: 300_000,

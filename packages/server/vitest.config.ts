@@ -12,8 +12,8 @@ if (isLong && !(postgres && redis)) {
 }
 
 /**
- * What can differ between the embedded database and a server: SQL of its own, locks, transactions of concurrent requests,
- * counts of statements, and processes that share a database. `pnpm check` runs it on PostgreSQL too.
+ * The differences between the embedded database and a server: SQL of its own, locks, transactions of concurrent
+ * requests, counts of statements, and processes that share a database. `pnpm check` runs it on PostgreSQL too.
  */
 const ownSql = [
   'http/declared-errors/declared-errors', // every statement of every route once, through the driver of PostgreSQL
@@ -49,7 +49,9 @@ const ownSql = [
 ].map((name) => `test/${name}.test.ts`)
 for (const file of ownSql) if (!existsSync(new URL(file, import.meta.url))) throw new Error(`There is no ${file}`)
 
-/** The rest checks forms on the wire, which are the same on each database: only `pnpm test:long` runs it on PostgreSQL. */
+/**
+ * The rest checks forms on the wire, which are the same on each database: only `pnpm test:long` runs it on PostgreSQL.
+ */
 const onEveryDatabase = [
   ...['http', 'versions', 'runs', 'process'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/clients/sdk/stet-sdk.test.ts',
@@ -79,12 +81,15 @@ if (!redis) {
   console.warn('\n*** SKIPPED: the suites on Redis. Set STET_TEST_REDIS_URL to run them. ***\n')
 }
 
-/** For processes of one file each, which end before they could gain by optimised WebAssembly: see `support/child-program.ts`. */
+/**
+ * For processes of one file each, which end before they could gain by optimised WebAssembly: see
+ * `support/child-program.ts`.
+ */
 const shortLived = ['--liftoff-only']
 
 /**
- * What `pnpm check` adds to `pnpm test` (ADR 70): published clients, measured memory, and processes that are killed. The
- * other tests run the same code.
+ * The tests that `pnpm check` adds to `pnpm test` (ADR 70): published clients, measured memory, and processes that are
+ * killed. The other tests run the same code.
  */
 const onlyInCheck = [
   // Published clients keep their settings in globals: each file has a process of its own.
@@ -119,8 +124,8 @@ const onlyInCheck = [
 
 export default defineConfig({
   test: {
-    // Processes and not threads: the embedded database runs inside them. Files share them, so that the server is loaded once
-    // for many of them: what a file opens or changes it closes and puts back.
+    // Processes and not threads: the embedded database runs inside them. Files share them, so that the server is loaded
+    // once for many of them: what a file opens or changes it closes and puts back.
     pool: 'forks',
     isolate: false,
     // Each file may hold a database: more than two at once only wait for each other on a small machine.
@@ -163,8 +168,8 @@ export default defineConfig({
             },
           ]
         : []),
-      // Several server processes, whose time limits are part of what is tested: one file at a time. `pnpm check` runs this
-      // project beside the others (scripts/test.ts).
+      // Several server processes, whose time limits are part of what is tested: one file at a time. `pnpm check` runs
+      // this project beside the others (scripts/test.ts).
       ...(postgres && redis
         ? [
             {

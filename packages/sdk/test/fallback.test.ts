@@ -39,7 +39,7 @@ function client(o: StetOptions = {}) {
   return { stet, server }
 }
 
-/** Resolves to the source of the prompt, and to the milliseconds until then. */
+/** Resolves to the source of the prompt and the duration of the call. */
 async function timed(call: PromiseLike<{ source: string }>): Promise<[source: string, ms: number]> {
   const startedAt = Date.now()
   let taken: [string, number] | undefined

@@ -69,7 +69,7 @@ export function pathsOf(items: readonly TreeItem[]): string[] {
 }
 
 /**
- * What a version changes: a draft in live, a published version in `base`.
+ * The changes of a version: a draft in live, a published version in `base`.
  *
  * @param version a uuid, or `<uuid>@<revision>`, like `base`
  */

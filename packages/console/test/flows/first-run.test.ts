@@ -83,7 +83,7 @@ test('from an empty folder in three actions to the first word, then to a prompt 
   // The steps belong to the person who began them.
   const parts: string[] = []
   page.on('request', (request) => parts.push(request.url()))
-  /** Opens the prompt with another session of the same browser. Whether the page has asked for the first steps. */
+  /** Opens the prompt with another session of the same browser. Resolves to whether the page loaded the first steps. */
   const asksAs = async (apiKey: string, name: string) => {
     const request = { data: { apiKey }, headers: { 'X-Stet-Console': '1' } }
     const session = await context.request.post(server.address('/console/session'), request)

@@ -169,7 +169,7 @@ export const RESOURCE_CAUSES = {
   },
   'nothing-to-return-to': {
     code: 'ConflictError',
-    message: 'There is no such release to return to',
+    message: 'The environment cannot return to this release',
     when: 'the environment has no earlier release, or has never served `to`',
     next: 'List the releases of the environment.',
   },

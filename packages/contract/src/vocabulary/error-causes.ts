@@ -193,7 +193,11 @@ export const ERROR_CAUSES = {
     message: 'The environment serves another version than expected',
     details: ['current'],
   },
-  'nothing-to-return-to': { code: 'ConflictError', status: 409, message: 'There is no such release to return to' },
+  'nothing-to-return-to': {
+    code: 'ConflictError',
+    status: 409,
+    message: 'The environment cannot return to this release',
+  },
   'draft-kept-changing': {
     code: 'ConflictError',
     status: 409,

@@ -1,6 +1,6 @@
 /**
- * What the server adds to the rules of the language, which the tests of `packages/template` prove: hostile prompts end,
- * and no other prompt suffers.
+ * The server's additions to the rules of the language, which the tests of `packages/template` prove: hostile prompts
+ * end, and no other prompt suffers.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { count } from '../support/counts.ts'

@@ -122,7 +122,7 @@ function checkSource(kind: SourceKind, path: string | undefined, hasAddress: boo
   if (path === undefined) {
     if (kind !== 'langfuse') throw new CliError('usage', 'Missing input: source', { hint: 'name a file or folder' })
   } else if (hasAddress) {
-    throw new CliError('usage', 'Either a source or --url and the keys', { hint: 'leave out the source' })
+    throw new CliError('usage', 'Use either a source, or --url and the keys', { hint: 'leave out the source' })
   } else if (kind === 'langfuse' && /^https?:\/\//.test(path)) {
     throw new CliError('usage', 'The source must be a file, not a URL', { hint: `use --url ${path}` })
   }

@@ -83,7 +83,7 @@ function useServed(projectId: number, versionUuid: string | null | undefined): s
   return served && nameOf(served.version, served.revision)
 }
 
-/** One call with the reason, or without if it is empty. It is refused if live does not serve the version of `live`. */
+/** Sends the reason unless it is empty. The server refuses the call if live does not serve the version of `live`. */
 function useRollBack({ projectId, target, live, onClose }: RollBackProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()

@@ -142,8 +142,8 @@ function ErrorKeys({ open: { document }, goTo }: { open: Opened; goTo: RefObject
 }
 
 /**
- * What the run pane shows runs of. While another version of the prompt loads, for example after it was published, the
- * pane stays with its inputs and its answer.
+ * The prompt whose runs the run pane shows. While another version of the prompt loads, for example after it was
+ * published, the pane stays with its inputs and its answer.
  */
 function useShownPrompt(open: OpenPrompt, path: string): Pick<Opened, 'buffer' | 'document'> | null {
   const [shown, setShown] = useState<Pick<Opened, 'buffer' | 'document'> | null>(null)
@@ -161,8 +161,8 @@ function useHasBeen(isNow: boolean): boolean {
 }
 
 /**
- * The place to which a pane sends the editor's cursor. Shows the Text tab first, because a hidden element takes no focus.
- * The place is kept until the editor is loaded.
+ * The place to which a pane sends the editor's cursor. Shows the Text tab first, because a hidden element takes no
+ * focus. The place is kept until the editor is loaded.
  */
 function useWantedPlace(panes: PaneLayout) {
   const [wanted, setWanted] = useState<TextPlace | null>(null)

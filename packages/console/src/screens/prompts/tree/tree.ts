@@ -129,7 +129,7 @@ export function foldersAbove(path: string): string[] {
 }
 
 /**
- * What a key does in the tree: the row that gets the focus, or the folder that opens or closes.
+ * The effect of a key in the tree: the row that gets the focus, or the folder that opens or closes.
  * Letters are handled by `typedRow`.
  */
 export function moved(rows: readonly Row[], at: number, key: string): { focus: number } | { toggle: string } | null {
