@@ -125,7 +125,7 @@ test('tool calls, tool results and message names are kept; other keys are report
     'The arguments of the tool call "c2" are not a JSON object and were dropped: "{broken"',
     'A tool call is not supported: 7',
     'The tool result "c9" has no tool call before it: its tool is now named "unknown"',
-    'The role "my role" does not exist in stet: the message now has the role user',
+    'The role "my role" does not exist in stet: now it has the role user',
     expect.stringContaining('The message placeholder "history"'),
   ])
 })

@@ -30,7 +30,7 @@ const flags = [
     summary: 'app (read, run), ci (read, write) or ci-publish (read, write, publish)',
   },
   { long: '--scopes', value: '<list>', summary: 'instead of a role: read, run, write, publish, admin' },
-  { long: '--author', value: '<person>', summary: 'the person the key acts for, as "Name <email>" (the name of the key)' },
+  { long: '--author', value: '<person>', summary: 'the owner, as "Name <email>" (the name of the key)' },
   { long: '--only-project', value: '<id>', summary: 'restrict the key to this project' },
   { long: '--expires', value: '<duration>', summary: 'lifetime, such as 90d (unlimited)' },
   { long: '--plan', value: '<plan>', summary: 'pricing plan: hobby, team, enterprise or custom (team)' },

@@ -46,7 +46,7 @@ const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
 function roleOf(role: unknown, { losses }: ChatReader): string {
   if (role === 'model') return 'assistant'
   if (typeof role === 'string' && roles.has(role)) return role
-  losses.push(`The role ${JSON.stringify(role).slice(0, 200)} does not exist in stet: the message now has the role user`)
+  losses.push(`The role ${JSON.stringify(role).slice(0, 200)} does not exist in stet: now it has the role user`)
   return 'user'
 }
 
