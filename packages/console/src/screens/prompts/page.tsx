@@ -27,7 +27,12 @@ export function PromptsPage() {
   const navigate = useNavigate()
   const place = usePlace(Number(project), version)
   const tree = useQuery({ ...treeQuery(place.projectId, version), enabled: place.isKnown })
-  const open = tree.isPlaceholderData ? undefined : tree.data?.find((item) => item.path === path)
+  const items = tree.isPlaceholderData ? undefined : tree.data
+  // The server answers a poll by its text alone, so a prompt that has moved is noticed in the list.
+  useEffect(() => {
+    if (items) openBuffers.follow({ projectId: place.projectId, versionUuid: version }, items)
+  }, [items, place.projectId, version])
+  const open = items?.find((item) => item.path === path)
   const isDeleted = useDeleted(place, path, open)
   // Reading a prompt that the draft deletes is an error, so the list must be there first.
   const isWaiting = version !== 'live' && tree.isPending
