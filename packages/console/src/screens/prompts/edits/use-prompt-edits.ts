@@ -4,7 +4,6 @@ import { useEffect, useRef, useState } from 'react'
 import { treeQuery } from '../../../app/queries.ts'
 import { noticeSignedOut, queryClient, useBlocked } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
-import { holdKeys } from '../../../ui/held-keys.ts'
 import { say } from '../../../ui/toast.tsx'
 import type { Move, Row } from '../tree/tree.ts'
 import { createPrompt, deletePrompt, type Edited, type EditPlace, movePrompts, revertChange } from './prompt-edits.ts'
@@ -104,10 +103,7 @@ export function usePromptEdits(
   return {
     blocked: blocked || (!place.isLive && !place.isDraft && 'published, but not live'),
     dialog,
-    ask(next) {
-      if (next) holdKeys()
-      setDialog(next)
-    },
+    ask: setDialog,
     async create(path, text) {
       const show = startShow()
       const done = await createPrompt(place, path, text)
