@@ -377,12 +377,6 @@ module.exports = {
       to: { path: `${C}/screens/`, pathNot: `${C}/screens/$1/` },
     },
     {
-      name: 'only-ui-loads-base-ui',
-      severity: 'error',
-      from: { path: `${C}/`, pathNot: `${C}/(ui/|main\\.tsx$)` },
-      to: { path: 'node_modules/@base-ui' },
-    },
-    {
       name: 'only-the-editor-loads-codemirror',
       severity: 'error',
       from: { path: `${C}/`, pathNot: `${C}/editor/` },

@@ -10,16 +10,12 @@ const server = process.env['STET_BASE_URL'] ?? 'http://127.0.0.1:8787'
 const fonts = Object.keys(manifest.devDependencies).filter((name) => name.startsWith('@fontsource'))
 const licenses = bundledLicenses(fileURLToPath(new URL('.', import.meta.url)), fonts)
 
-/** Everything that opens above the screen, with Base UI. */
-const overlays = /@base-ui|src.(ui.(dialog|finder|opened-menu|toasts)|app.frame.dialogs.(?!(sign-in|provider)-form))\b/
-
 /** A file that several parts share would otherwise be a request of its own. */
 const chunks = [
   { name: 'console', tags: ['$initial' as const] },
-  { name: 'ui', test: (id: string) => /src.(ui|app)\b(?!.*guide)/.test(id) && !overlays.test(id) },
+  { name: 'ui', test: /src.(ui|app)\b(?!.*guide)/ },
   { name: 'sdk', test: /packages.sdk.dist/ },
   { name: 'codemirror', test: /@codemirror.(?!merge)|@lezer/ },
-  { name: 'overlays', test: overlays },
   { name: 'settings', test: /src.screens.settings.(?!page)/ },
 ]
 

@@ -1,7 +1,6 @@
 import './ui/styles/base.css'
 import './ui/styles/fonts.css'
 import './ui/styles/tokens.css'
-import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -17,12 +16,10 @@ const router = createPageRouter(base.pathname)
 
 createRoot(root).render(
   <StrictMode>
-    <CSPProvider nonce={nonce}>
-      <NonceContext value={nonce}>
-        <QueryClientProvider client={queryClient}>
-          <RouterProvider router={router} />
-        </QueryClientProvider>
-      </NonceContext>
-    </CSPProvider>
+    <NonceContext value={nonce}>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </NonceContext>
   </StrictMode>,
 )

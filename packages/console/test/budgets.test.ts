@@ -80,8 +80,7 @@ test('the build contains one React, no source map and no address of another site
   expect(scripts.filter((text) => text.includes('reactFiber$')).length).toBe(1)
   // Names of XML dialects, the server itself, what messages of thrown errors point to,
   // and placeholders. None of them is requested.
-  const known =
-    /^https?:\/\/(www\.w3\.org\/|localhost|127\.0\.0\.1|react\.dev\/errors\/|base-ui\.com\/production-error|example\.com\/)/
+  const known = /^https?:\/\/(www\.w3\.org\/|localhost|127\.0\.0\.1|react\.dev\/errors\/|example\.com\/)/
   const addresses = scripts.flatMap((text) => text.match(/https?:\/\/[\w.-]+[^\s"'`)\\]*/g) ?? [])
   expect(addresses.filter((address) => !known.test(address))).toEqual([])
 })

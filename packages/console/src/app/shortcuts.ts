@@ -160,7 +160,7 @@ function chordOf(event: KeyboardEvent): string {
 }
 
 function isInDialog(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null
+  return target instanceof Element && target.closest('dialog, [role="menu"]') !== null
 }
 
 function isField(target: EventTarget | null): boolean {

@@ -20,6 +20,20 @@ export function store(key: string, value: unknown, name: StorageName = 'localSto
   }, false)
 }
 
+/**
+ * Stores the first of the values that the browser has room for, the largest first. Entries whose keys start with
+ * `dispensable` make room. False if nothing is stored.
+ */
+export function storeLargest(key: string, values: readonly unknown[], dispensable: string): boolean {
+  return values.some((value) => {
+    if (store(key, value)) return true
+    return storedKeys(dispensable).some((other) => {
+      unstore(other)
+      return store(key, value)
+    })
+  })
+}
+
 export function unstore(key: string, name: StorageName = 'localStorage'): void {
   attempt(() => window[name].removeItem(key), undefined)
 }

@@ -1,8 +1,7 @@
-import { AlertDialog } from '@base-ui/react/alert-dialog'
-import { Dialog as Base } from '@base-ui/react/dialog'
-import { type ReactNode, type RefObject, useId, useRef, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { Button, join } from './button.tsx'
 import { TextField } from './field.tsx'
+import { Modal } from './modal.tsx'
 import css from './styles/overlays.module.css'
 
 interface DialogProps {
@@ -14,6 +13,8 @@ interface DialogProps {
   wide?: boolean
   /** Only its buttons close the dialog, because it holds what cannot be shown or written again. */
   isFirm?: boolean
+  /** It asks something. A click beside it does not close it. */
+  isQuestion?: boolean
   /**
    * The focus stays where the user is typing, so that no key goes into the dialog, and the dialog is docked below the
    * screen, so that it covers no text. Escape then calls `onClose`.
@@ -25,38 +26,36 @@ interface DialogProps {
 }
 
 /** A modal dialog. When it closes, the focus returns to where it was. */
-export function Dialog({ title, text, open, onClose, wide, isFirm, keepsFocus, actions, children }: DialogProps) {
-  const popup = useRef<HTMLDivElement>(null)
-  return (
-    <Base.Root open={open} modal={!keepsFocus} onOpenChange={(next) => !next && !isFirm && onClose()}>
-      <Base.Portal>
-        <Base.Backdrop className={join(css['veil'], keepsFocus && css['clear'])} />
-        <Base.Popup
-          ref={popup}
-          className={join(css['dialog'], wide && css['wide'], keepsFocus && css['docked'])}
-          initialFocus={!keepsFocus && (() => focusFirst(popup))}
-          {...(keepsFocus && { 'data-docked': true })}
-        >
-          <Base.Title className={css['dialogTitle']}>{title}</Base.Title>
-          {text && <Base.Description className={css['dialogText']}>{text}</Base.Description>}
-          {children}
-          {actions && <div className={css['dialogActions']}>{actions}</div>}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
-  )
+export function Dialog({ open, ...props }: DialogProps) {
+  return open && <OpenDialog {...props} />
 }
 
-/**
- * Base UI moves the focus a frame after the dialog has appeared. On a busy page, keys that are typed until then would
- * go to what had the focus before. Returns whether Base UI has to find a place.
- */
-export function focusFirst(popup: RefObject<HTMLElement | null>): boolean {
-  const first = popup.current?.querySelector<HTMLElement>(
-    ':is(input, select, textarea, button, a[href], [tabindex="0"]):not(:disabled, [tabindex="-1"])',
+function OpenDialog(props: Omit<DialogProps, 'open'>) {
+  const { title, text, wide, isFirm, isQuestion, keepsFocus, actions, children, onClose } = props
+  const id = useId()
+  return (
+    <Modal
+      className={join(css['dialog'], wide && css['wide'], keepsFocus && css['docked'])}
+      {...(isQuestion && { role: 'alertdialog' })}
+      {...(keepsFocus && { 'data-docked': true })}
+      closedby={isFirm ? 'none' : isQuestion ? 'closerequest' : 'any'}
+      keepsFocus={keepsFocus}
+      aria-labelledby={`${id}-title`}
+      aria-describedby={text ? `${id}-text` : undefined}
+      onClose={onClose}
+    >
+      <h2 id={`${id}-title`} className={css['dialogTitle']}>
+        {title}
+      </h2>
+      {text && (
+        <div id={`${id}-text`} className={css['dialogText']}>
+          {text}
+        </div>
+      )}
+      {children}
+      {actions && <div className={css['dialogActions']}>{actions}</div>}
+    </Modal>
   )
-  first?.focus()
-  return !first
 }
 
 interface FormDialogProps extends Pick<DialogProps, 'title' | 'text' | 'wide' | 'onClose' | 'children'> {
@@ -130,7 +129,6 @@ interface ConfirmProps {
 export function Confirm({ title, text, action, danger, open, onClose, onConfirm, word, children }: ConfirmProps) {
   const [typed, setTyped] = useState('')
   const [state, setState] = useState<'idle' | 'busy' | Error>('idle')
-  const popup = useRef<HTMLDivElement>(null)
   const close = () => {
     setTyped('')
     setState('idle')
@@ -148,33 +146,32 @@ export function Confirm({ title, text, action, danger, open, onClose, onConfirm,
     }
   }
   return (
-    <AlertDialog.Root open={open} onOpenChange={(next) => !next && cancel()}>
-      <AlertDialog.Portal>
-        <AlertDialog.Backdrop className={css['veil']} />
-        <AlertDialog.Popup ref={popup} className={css['dialog']} initialFocus={() => focusFirst(popup)}>
-          <AlertDialog.Title className={css['dialogTitle']}>{title}</AlertDialog.Title>
-          <AlertDialog.Description className={css['dialogText']} render={<div />}>
-            {text}
-          </AlertDialog.Description>
-          {children}
-          {word && <TypedWord word={word} value={typed} onChange={setTyped} />}
-          {state instanceof Error && <p role="alert">{state.message}</p>}
-          <div className={css['dialogActions']}>
-            <Button onClick={cancel} blocked={state === 'busy' && 'wait for the result'}>
-              Cancel
-            </Button>
-            <Button
-              look={danger ? 'danger' : 'primary'}
-              busy={state === 'busy'}
-              blocked={word && typed !== word && `type ${word} first`}
-              onClick={confirm}
-            >
-              {action}
-            </Button>
-          </div>
-        </AlertDialog.Popup>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
+    <Dialog
+      title={title}
+      text={text}
+      isQuestion
+      open={open}
+      onClose={cancel}
+      actions={
+        <>
+          <Button onClick={cancel} blocked={state === 'busy' && 'wait for the result'}>
+            Cancel
+          </Button>
+          <Button
+            look={danger ? 'danger' : 'primary'}
+            busy={state === 'busy'}
+            blocked={word && typed !== word && `type ${word} first`}
+            onClick={confirm}
+          >
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+      {word && <TypedWord word={word} value={typed} onChange={setTyped} />}
+      {state instanceof Error && <p role="alert">{state.message}</p>}
+    </Dialog>
   )
 }
 

@@ -1,7 +1,5 @@
-import { Autocomplete } from '@base-ui/react/autocomplete'
-import { Dialog } from '@base-ui/react/dialog'
-import { type ReactNode, useRef } from 'react'
-import { focusFirst } from './dialog.tsx'
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react'
+import { Modal } from './modal.tsx'
 import css from './styles/overlays.module.css'
 
 export interface FinderItem {
@@ -28,61 +26,101 @@ interface FinderProps {
 }
 
 /** A box over the screen that finds things by typing. Arrows choose, ⏎ takes. */
-export function Finder({ label, placeholder, query, onQuery, items, empty, onClose }: FinderProps) {
-  const groups = [...new Set(items.map(({ group }) => group))].map((name) => ({
-    name,
-    items: items.filter(({ group }) => group === name),
-  }))
-  const popup = useRef<HTMLDivElement>(null)
+export function Finder({ label, placeholder, query, onQuery, items: found, empty, onClose }: FinderProps) {
+  const id = useId()
+  const [at, setAt] = useState(0)
+  const groups = [...new Set(found.map(({ group }) => group))]
+  const items = groups.flatMap((name) => found.filter(({ group }) => group === name))
+  const current = items[Math.min(at, items.length - 1)]
+  const take = ({ blocked, onSelect }: FinderItem) => {
+    if (blocked) return
+    onClose()
+    onSelect()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (event.nativeEvent.isComposing || !current || (!step && event.key !== 'Enter')) return
+    event.preventDefault()
+    if (step) setAt((items.indexOf(current) + step + items.length) % items.length)
+    else take(current)
+  }
   return (
-    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className={css['veil']} />
-        <Dialog.Popup ref={popup} className={css['finder']} aria-label={label} initialFocus={() => focusFirst(popup)}>
-          <Autocomplete.Root
-            inline
-            open
-            mode="none"
-            items={groups}
-            value={query}
-            onValueChange={(value, { reason }) => reason !== 'item-press' && onQuery(value)}
-            itemToStringValue={(item: FinderItem) => item.label}
-            autoHighlight="always"
-            keepHighlight
-          >
-            <Autocomplete.Input className={css['finderInput']} placeholder={placeholder} aria-label={label} />
-            <Autocomplete.Empty className={css['finderEmpty']}>{items.length === 0 && empty}</Autocomplete.Empty>
-            <Autocomplete.List className={css['finderList']} aria-label={label}>
-              {(group: (typeof groups)[number]) => (
-                <Autocomplete.Group key={group.name} items={group.items}>
-                  <Autocomplete.GroupLabel className={css['group']}>{group.name}</Autocomplete.GroupLabel>
-                  <Autocomplete.Collection>
-                    {(item: FinderItem) => <Line key={item.id} item={item} onClose={onClose} />}
-                  </Autocomplete.Collection>
-                </Autocomplete.Group>
-              )}
-            </Autocomplete.List>
-          </Autocomplete.Root>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <Modal className={css['finder']} aria-label={label} onClose={onClose}>
+      <input
+        className={css['finderInput']}
+        placeholder={placeholder}
+        role="combobox"
+        aria-label={label}
+        aria-expanded
+        aria-autocomplete="list"
+        aria-controls={id}
+        aria-activedescendant={current && `${id} ${current.id}`.replaceAll(/\s/g, '-')}
+        autoComplete="off"
+        spellCheck={false}
+        value={query}
+        onChange={({ target }) => {
+          setAt(0)
+          onQuery(target.value)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <p className={css['finderEmpty']} role="status">
+        {!current && empty}
+      </p>
+      <div id={id} className={css['finderList']} role="listbox" aria-label={label}>
+        {groups.map((name) => (
+          // biome-ignore lint/a11y/useSemanticElements: a list has groups of options
+          <div key={name} role="group" aria-label={name}>
+            <div className={css['group']} aria-hidden="true">
+              {name}
+            </div>
+            {items
+              .filter(({ group }) => group === name)
+              .map((item) => (
+                <Line
+                  key={item.id}
+                  id={`${id} ${item.id}`.replaceAll(/\s/g, '-')}
+                  item={item}
+                  isCurrent={item === current}
+                  onPoint={() => setAt(items.indexOf(item))}
+                  onTake={() => take(item)}
+                />
+              ))}
+          </div>
+        ))}
+      </div>
+    </Modal>
   )
 }
 
-function Line({ item, onClose }: { item: FinderItem; onClose: () => void }) {
-  const { label, note, blocked, onSelect } = item
+interface LineProps {
+  id: string
+  item: FinderItem
+  isCurrent: boolean
+  onPoint: () => void
+  onTake: () => void
+}
+
+/** The focus stays in the field, which names the chosen line. */
+function Line({ id, item: { label, note, blocked }, isCurrent, onPoint, onTake }: LineProps) {
+  useEffect(() => {
+    if (isCurrent) document.getElementById(id)?.scrollIntoView({ block: 'nearest' })
+  }, [isCurrent, id])
   return (
-    <Autocomplete.Item
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
+    <div
+      id={id}
       className={css['item']}
-      value={item}
-      disabled={Boolean(blocked)}
-      onClick={() => {
-        onClose()
-        onSelect()
-      }}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isCurrent}
+      aria-disabled={Boolean(blocked)}
+      onMouseMove={onPoint}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onTake}
     >
       <span className={css['itemText']}>{label}</span>
       {(blocked || note) && <span className={css['itemNote']}>{blocked || note}</span>}
-    </Autocomplete.Item>
+    </div>
   )
 }

@@ -1,15 +1,67 @@
-import { Watched } from './watched.ts'
+import { useEffect, useEffectEvent, useState } from 'react'
+import css from './styles/overlays.module.css'
+import { useWatched, Watched } from './watched.ts'
 
-export interface Said {
+interface Said {
   text: string
   /** An action for the user, for example "Undo". */
   action?: { label: string; onSelect: () => void } | undefined
 }
 
-/** The toasts that are not shown yet. */
-export const unshown = new Watched<readonly Said[]>([])
+const plainMs = 6000
+/** Enough to read a sentence and decide. */
+const actionMs = 15_000
+let count = 0
+const shown = new Watched<readonly (Said & { id: number })[]>([])
 
 /** Says that something happened, for a few seconds. Errors do not belong here: they are shown where they occurred. */
 export function say(text: string, action?: Said['action']): void {
-  unshown.set([...unshown.get(), { text, action }])
+  shown.set([...shown.get(), { id: ++count, text, action }])
+}
+
+/** Renders the toasts. The page has exactly one. */
+export function Toasts() {
+  const toasts = useWatched(shown)
+  const close = (id: number) => shown.set(shown.get().filter((said) => said.id !== id))
+  return (
+    <section className={css['toasts']} aria-label="Notifications" aria-live="polite">
+      {toasts.map(({ id, ...said }) => (
+        <Toast key={id} {...said} onClose={() => close(id)} />
+      ))}
+    </section>
+  )
+}
+
+function Toast({ text, action, onClose }: Said & { onClose: () => void }) {
+  // It stays while it is pointed at or has the focus.
+  const [isHeld, setHeld] = useState(false)
+  const close = useEffectEvent(onClose)
+  useEffect(() => {
+    if (isHeld) return
+    const timer = setTimeout(() => close(), action ? actionMs : plainMs)
+    return () => clearTimeout(timer)
+  }, [isHeld, action])
+  const hold = () => setHeld(true)
+  const release = () => setHeld(false)
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: its buttons have the keys
+    <div className={css['toast']} onPointerEnter={hold} onPointerLeave={release} onFocus={hold} onBlur={release}>
+      <p className={css['toastText']}>{text}</p>
+      {action && (
+        <button
+          type="button"
+          className={css['toastAction']}
+          onClick={() => {
+            onClose()
+            action.onSelect()
+          }}
+        >
+          {action.label}
+        </button>
+      )}
+      <button type="button" className={css['toastAction']} onClick={onClose}>
+        Close
+      </button>
+    </div>
+  )
 }

@@ -400,40 +400,28 @@ test('revert: one prompt after a question that names it, then the last one', asy
   expect((await storedPrompt(server, 'b/reverted', draft)).content).toBe('Stays')
 })
 
-test('text typed after the key that opens something goes there, also while its code is still loading', async () => {
-  const { page } = await browser.open(server, '/settings/about')
-  let arrive = () => {}
-  const hold = async () => {
-    const arrived = new Promise<void>((resolve) => {
-      arrive = resolve
-    })
-    await page.unroute(/overlays|dialogs/)
-    await page.route(/overlays|dialogs/, async (route) => {
-      await arrived
-      await route.continue()
-    })
-    await page.goto(server.address(`/p/${server.project.id}/v/${await newDraft(server)}/prompts`))
-    await page.getByRole('treeitem').first().waitFor()
-  }
-  await hold()
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('newsletterx')
-  await page.keyboard.press('Backspace')
-  expect(await page.getByRole('dialog').count()).toBe(0)
-  arrive()
-  await expect.poll(() => page.getByRole('combobox', { name: 'Find' }).inputValue()).toBe('newsletter')
+test('text typed after the key that opens something goes there, also before a busy page has drawn it', async () => {
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${await newDraft(server)}/prompts`)
+  const keys = keysOf(page)
+  await page.getByRole('treeitem').first().waitFor()
+  await page.evaluate(() => {
+    window.requestAnimationFrame = () => 0
+  })
+  await keys.press('Control+k')
+  await keys.type('newsletterx')
+  await keys.press('Backspace')
+  expect(await page.getByRole('combobox', { name: 'Find' }).inputValue()).toBe('newsletter')
   expect(await page.getByRole('dialog').count()).toBe(1)
+  await keys.press('Escape')
 
-  await hold()
-  await page.keyboard.press('n')
-  await page.keyboard.type('k/g')
-  arrive()
-  await expect.poll(() => page.getByRole('dialog', { name: 'New prompt' }).getByLabel('Path').inputValue()).toBe('k/g')
+  await keys.press('n')
+  await keys.type('k/g')
+  await keys.press('Tab')
+  await keys.expectFocus(page.getByLabel('Start from'))
+  expect(await page.getByLabel('Path').inputValue()).toBe('k/g')
+  await keys.press('Escape')
 
-  await hold()
-  const version = button(page, /^Version:/)
-  await version.focus()
-  await keysOf(page).press('Enter', 'ArrowDown', 'ArrowUp', 'Enter')
-  arrive()
+  await button(page, /^Version:/).focus()
+  await keys.press('Enter', 'ArrowDown', 'ArrowUp', 'Enter')
   await expect.poll(() => page.url()).toMatch(/\/v\/live\/prompts$/)
 })

@@ -19,7 +19,7 @@ beforeAll(async () => {
 /** The elements that end to the right of the window. */
 function cut(page: Page): Promise<string[]> {
   return page.evaluate(() =>
-    [...document.querySelectorAll('button:not([role=tab]), h1, h2, p, [role=dialog], [role=alert]')]
+    [...document.querySelectorAll('button:not([role=tab]), h1, h2, p, dialog, [role=alert]')]
       .filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > innerWidth + 1)
       .map((element) => `<${element.localName}> ${element.textContent?.slice(0, 40)}`),
   )

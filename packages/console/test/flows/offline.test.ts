@@ -107,7 +107,7 @@ test('the sign-in sheet leaves the first and the last line in view, also on a ph
   const isInSight = () =>
     page.locator('.cm-line', { hasText: 'typed' }).evaluate((line) => {
       const { left, top, bottom } = line.getBoundingClientRect()
-      const { top: sheetTop } = document.querySelector('[role=dialog]')?.getBoundingClientRect() ?? { top: 0 }
+      const { top: sheetTop } = document.querySelector('dialog')?.getBoundingClientRect() ?? { top: 0 }
       return document.elementsFromPoint(left + 2, (top + bottom) / 2).includes(line) && bottom <= sheetTop
     })
   for (const [key, width, height] of [

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { skeletons } from '../../src/screens/prompts/edits/skeletons.ts'
 import { consoleBrowser } from '../support/browser.ts'
@@ -43,7 +43,7 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   await row(page, 'support/triage').focus()
   await page.keyboard.press('Delete')
   await row(page, 'support/triage').getByText('deleted').waitFor({ state: 'attached' })
-  // The code of the dialogs is loaded, so that one of F2 would take the next key.
+  // A dialog of F2 would take the next key.
   await row(page, 'support/triage').focus()
   await page.keyboard.press('F2')
   await page.keyboard.press('n')
@@ -71,6 +71,56 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   await expect.poll(() => paths(page)).not.toContain('support/goodbye')
   await page.getByRole('button', { name: 'Undo' }).click()
   await heading(page, 'support/goodbye')
+})
+
+test('a revert waits for the save before it, and an open editor follows its prompt through a swap of equal texts, until the user leaves it', async () => {
+  const draft = await newDraft()
+  const push = (changes: object[]) =>
+    server.api('POST', `/projects/${server.project.id}/versions/${draft}/push`, { body: { changes } })
+  const twins = ['twin/a', 'twin/b'].map((path) => ({ path, status: 'added', content: text('twins') }))
+  await push([...twins, { path: 'hello', status: 'modified', content: 'Another text' }])
+  const { page } = await browser.open(server, server.promptAddress('hello', draft), { allow: /ERR_FAILED/ })
+  await editorOf(page).ready()
+  await page.route('**/create-or-update', (route) => route.abort())
+  await editorOf(page).toEnd()
+  await editorOf(page).type(' and more')
+  await editorOf(page).becomes(/kept/)
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Revert' }).click()
+  const question = page.getByRole('alertdialog', { name: 'Revert hello?' })
+  await question.getByRole('button', { name: 'Revert' }).click()
+  await question.getByText('could not be saved').waitFor()
+  expect(await stored(draft, 'hello')).toBe('Another text')
+  await page.unroute('**/create-or-update')
+  await question.getByRole('button', { name: 'Revert' }).click()
+  await question.waitFor({ state: 'detached' })
+  await expect.poll(() => editorOf(page).lines()).toEqual([text('hello')])
+  expect(await stored(draft, 'hello')).toBe(text('hello'))
+
+  await row(page, 'twin/a').click()
+  await heading(page, 'twin/a')
+  await editorOf(page).ready()
+  const [a, b, between] = ['twin/a', 'twin/b', 'twin/c']
+  const move = (from: string, path: string) => push([{ from, path, status: 'moved' }])
+  await move(a, between)
+  await move(b, a)
+  await move(between, b)
+  await heading(page, b)
+  await editorOf(page).toEnd()
+  await editorOf(page).type(' Mine.')
+  await expect.poll(() => stored(draft, b)).toBe(`${text('twins')} Mine.`)
+  expect(await stored(draft, a)).toBe(text('twins'))
+
+  // The user opens another prompt while the open one is being deleted.
+  const deletion = await held(page, '**/push')
+  await row(page, 'twin/b').focus()
+  await page.keyboard.press('Delete')
+  await deletion.arrived
+  await row(page, 'hello').click()
+  await heading(page, 'hello')
+  deletion.release()
+  await page.getByText('Deleted twin/b').waitFor()
+  expect(page.url()).toBe(server.promptAddress('hello', draft))
 })
 
 test('a moved prompt keeps its examples and what is being typed, other tabs follow it, and its one change is read and reverted', async () => {
@@ -263,22 +313,6 @@ test('the list is moved through and used by keyboard alone', async () => {
   expect(await focused(page)).toMatch(/^(ünï\/|support\/)/)
 })
 
-test('text typed after n goes into the dialog, also before the browser has drawn it', async () => {
-  const { page } = await browser.open(server, server.promptAddress('support/reply', await newDraft()))
-  // The focus in the list loads the code of the dialogs, before a key needs it.
-  const code = page.waitForResponse(/\/dialogs-[^/]*\.js$/)
-  await row(page, 'support/reply').focus()
-  await code
-  // A page that is too busy to draw.
-  await page.evaluate(() => {
-    window.requestAnimationFrame = () => 0
-  })
-  await page.keyboard.press('n')
-  await page.getByRole('dialog', { name: 'New prompt' }).waitFor()
-  await page.keyboard.type('typed')
-  expect(await page.getByLabel('Path').inputValue()).toBe('support/typed')
-})
-
 test('the filter counts what it finds, and takes the keys of the list as text', async () => {
   const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()))
   const filter = page.getByRole('searchbox', { name: 'Filter the prompts' })
@@ -444,6 +478,19 @@ function focused(page: Page): Promise<string | null> {
 async function submit(page: Page, action: string, path?: string): Promise<void> {
   if (path !== undefined) await page.getByLabel('Path').fill(path)
   await page.getByRole('dialog').getByRole('button', { name: action }).click()
+}
+
+/** Stops the next request to an address until it is released. */
+async function held(page: Page, address: string) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+  const hold = async (route: Route) => {
+    arrive()
+    await released
+    await route.continue()
+  }
+  await page.route(address, hold, { times: 1 })
+  return { arrived, release }
 }
 
 async function newDraft(): Promise<string> {

@@ -19,7 +19,7 @@ export function keysOf(page: Page) {
       // Tab indents in the text of a prompt, unless Escape comes first.
       const isInText = await page.evaluate(() => /then Tab/.test(document.activeElement?.ariaLabel ?? ''))
       await press(...(isInText ? ['Escape'] : []), key)
-      // People do not press Tab twice within a frame. The guards at the ends of a dialog move the focus on until then.
+      // People do not press Tab twice within a frame.
       await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(drawn)))
     }
     throw new Error(`${key} does not reach ${target}. The focus is on: ${await described(page)}`)

@@ -137,7 +137,7 @@ export const openStates: readonly ScreenState[] = [
     ready: async (page) => {
       await editorOf(page).ready()
       await page.keyboard.press('Control+k')
-      await page.getByRole('option').first().waitFor()
+      await page.getByRole('dialog').getByRole('option').first().waitFor()
     },
   },
   {
@@ -313,7 +313,7 @@ export const openStates: readonly ScreenState[] = [
 /** The filled buttons of the page, or of the dialog above it. A screen has at most one. */
 export function filledButtons(page: Page): Promise<string[]> {
   return page.evaluate(() => {
-    const top = document.querySelector('[role=dialog], [role=alertdialog]') ?? document.body
+    const top = document.querySelector('dialog') ?? document.body
     const probe = top.appendChild(document.createElement('div'))
     const blues = ['var(--blue)', 'var(--blue-deep)'].map((color) => {
       probe.style.background = color

@@ -1,29 +1,38 @@
-import { useEffect } from 'react'
-import { holdKeys } from '../../ui/held-keys.ts'
-import { Part } from '../../ui/part.ts'
-import { unshown } from '../../ui/toast.tsx'
+import { Toasts } from '../../ui/toast.tsx'
 import { useWatched, Watched } from '../../ui/watched.ts'
 import { useSignedOut } from '../session.ts'
-import type { Overlay } from './dialogs/opened.tsx'
+import { DeleteDraft, NewDraft, NewProject, RenameDraft } from './dialogs/edits.tsx'
+import { KeyList } from './dialogs/key-list.tsx'
+import { Palette } from './dialogs/palette.tsx'
+import { SignInSheet } from './dialogs/sign-in-sheet.tsx'
+import { SignOut } from './dialogs/sign-out.tsx'
 
-/** The code of all overlays. */
-const part = new Part(() => import('./dialogs/opened.tsx'))
-const shown = new Watched<Overlay | null>(null)
-const close = () => shown.set(null)
-
-export function openOverlay(next: Overlay): void {
-  holdKeys()
-  part.use(() => shown.set(next))
+const overlays = {
+  palette: Palette,
+  'find-version': (props: { onClose: () => void }) => <Palette only="versions" {...props} />,
+  keys: KeyList,
+  'new-project': NewProject,
+  'new-draft': NewDraft,
+  'rename-draft': RenameDraft,
+  'delete-draft': DeleteDraft,
+  'sign-out': SignOut,
 }
 
+const shown = new Watched<keyof typeof overlays | null>(null)
+const close = () => shown.set(null)
+
+export const openOverlay = shown.set
+
+/** Dialogs, the sign-in sheet and toasts: everything that covers the screen. */
 export function Overlays() {
-  const overlay = useWatched(shown)
   const isSignedOut = useSignedOut()
-  const waiting = useWatched(unshown)
-  // The part shows the toasts and the sign-in sheet, so a failure to load it cannot be shown: each reason tries again.
-  useEffect(() => {
-    if (isSignedOut || waiting.length > 0) part.prepare()
-  }, [isSignedOut, waiting])
-  const Opened = useWatched(part)?.Opened
-  return Opened && <Opened shown={overlay} onClose={close} />
+  const name = useWatched(shown)
+  const Shown = name && overlays[name]
+  return (
+    <>
+      {Shown && <Shown key={name} onClose={close} />}
+      {isSignedOut && <SignInSheet />}
+      <Toasts />
+    </>
+  )
 }

@@ -201,11 +201,12 @@ export class PromptBuffer {
     }
   }
 
-  /** Goes to the prompt's path in a list of its version. Returns whether that is another one than before. */
+  /** Goes to the prompt's path in a list of its version, and says so. Returns whether that is another one than before. */
   follow(items: readonly TreeItem[]): boolean {
     const { documentUuid } = this.document
     const path = items.find((item) => item.documentUuid === documentUuid && item.change !== 'deleted')?.path
     if (path === undefined || path === this.place.path || this.#isClosed) return false
+    say(`${this.place.path} was moved to ${path}`)
     this.document = { ...this.document, path }
     this.#moves++
     this.#move({ path })
@@ -310,6 +311,8 @@ export class PromptBuffer {
     this.place = { ...this.place, ...to }
     this.#kept.keepNow()
     dropCopy(earlier)
+    // The browser may have had no room for both.
+    this.#kept.keepNow()
     this.onMove()
   }
 
@@ -330,9 +333,8 @@ export class PromptBuffer {
   async #findMoved(from: string): Promise<boolean> {
     const { projectId, versionUuid } = this.place
     const items = await queryClient.fetchQuery({ ...treeQuery(projectId, versionUuid), staleTime: 0 })
-    const hasMoved = this.follow(items)
-    if (hasMoved) say(`${from} was moved to ${this.place.path}`)
-    return hasMoved
+    // The screen may have followed the same list already.
+    return this.follow(items) || this.place.path !== from
   }
 
   /** A saved text changes its version: its tree, its differences and what it refers to. */

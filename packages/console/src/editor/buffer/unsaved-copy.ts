@@ -1,5 +1,5 @@
 import { base, queryClient, sessionQuery } from '../../app/session.ts'
-import { store, stored, storedKeys, storedText, unstore } from '../../app/storage.ts'
+import { stored, storedKeys, storedText, storeLargest, unstore } from '../../app/storage.ts'
 import { unsavedPrefix } from '../../app/unsaved.ts'
 import { Signal } from '../../ui/watched.ts'
 import type { LeftText } from '../autosave.ts'
@@ -36,16 +36,17 @@ export interface OfferedText {
   versionUuid: string
 }
 
-/** Returns false if the browser has no room for the copy. Kept inputs of runs are removed to make room. */
+/**
+ * Keeps the text with as much of its past as the browser has room for, and removes kept inputs of runs to make room.
+ * Without its base the text cannot be merged, and without its request it may conflict with itself. Returns false if
+ * nothing is kept.
+ */
 export function keepCopy(key: string, copy: Omit<UnsavedCopy, 'by'>): boolean {
   const author = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author
-  const written = { ...copy, ...(author && { by: { id: author.id, name: author.name } }) }
-  if (store(key, written)) return true
-  for (const other of storedKeys(`${unsavedPrefix}inputs#`)) {
-    unstore(other)
-    if (store(key, written)) return true
-  }
-  return false
+  const whole = { ...copy, ...(author && { by: { id: author.id, name: author.name } }) }
+  const { base: _base, ...withoutBase } = whole
+  const { unsure: _unsure, ...alone } = withoutBase
+  return storeLargest(key, [whole, withoutBase, alone], `${unsavedPrefix}inputs#`)
 }
 
 const dropped = new Signal()

@@ -5,18 +5,14 @@ import { Failure, messageOf } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
 import { Button, join } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { selectClass, TextField } from '../../ui/field.tsx'
-import { holdKeys } from '../../ui/held-keys.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu, MenuItem } from '../../ui/menu.tsx'
-import { Part } from '../../ui/part.ts'
 import { counted } from '../../ui/time.tsx'
-import { useWatched } from '../../ui/watched.ts'
 import { exampleValues } from './example-values.ts'
 import { draftsOf, type Parsed, type PromptInput, valuesOf } from './input-value.ts'
 import css from './inputs.module.css'
-
-const dialogs = new Part(() => import('../../ui/dialog.tsx'))
 
 interface ExamplesProps {
   projectId: number
@@ -108,12 +104,7 @@ interface ExampleMenuProps {
 }
 
 function ExampleMenu({ name, blocked, onRestore, onSaveAs, onDelete }: ExampleMenuProps) {
-  const Confirm = useWatched(dialogs)?.Confirm
   const [isAsking, setAsking] = useState(false)
-  const ask = () => {
-    holdKeys()
-    dialogs.use(() => setAsking(true))
-  }
   return (
     <>
       <Menu
@@ -128,21 +119,19 @@ function ExampleMenu({ name, blocked, onRestore, onSaveAs, onDelete }: ExampleMe
         <MenuItem blocked={blocked} onSelect={onSaveAs}>
           Save as another example
         </MenuItem>
-        <MenuItem blocked={blocked} danger onSelect={ask}>
+        <MenuItem blocked={blocked} danger onSelect={() => setAsking(true)}>
           Delete {name}
         </MenuItem>
       </Menu>
-      {Confirm && (
-        <Confirm
-          title={`Delete the example ${name}?`}
-          text="Deletes the example for everyone in the project. Your fields keep its values."
-          action="Delete"
-          danger
-          open={isAsking}
-          onClose={() => setAsking(false)}
-          onConfirm={onDelete}
-        />
-      )}
+      <Confirm
+        title={`Delete the example ${name}?`}
+        text="Deletes the example for everyone in the project. Your fields keep its values."
+        action="Delete"
+        danger
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={onDelete}
+      />
     </>
   )
 }

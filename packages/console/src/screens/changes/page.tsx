@@ -4,12 +4,13 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BarActions } from '../../app/bar-actions.tsx'
 import { diffQuery, listInterval, treeQuery, versionsQuery } from '../../app/queries.ts'
-import { stet, useBlocked } from '../../app/session.ts'
+import { useBlocked } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
 import { changedPrompts, type PromptChange } from '../../editor/diff/changed-prompts.ts'
 import { RevertDialog } from '../../editor/diff/revert-dialog.tsx'
 import type { DiffLayout } from '../../editor/diff/text-diff.tsx'
 import { changeText, LayoutSwitch, VersionDiff } from '../../editor/diff/version-diff.tsx'
+import { revertPrompt } from '../../editor/revert-prompt.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
@@ -213,7 +214,7 @@ interface RevertChangeProps {
 function RevertChange({ projectId, versionUuid, change: { path, status }, onClose }: RevertChangeProps) {
   const queries = useQueryClient()
   const revert = async () => {
-    await stet.versions.revert(versionUuid, { projectId, paths: [path] })
+    await revertPrompt({ projectId, versionUuid, path })
     await queries.invalidateQueries({ queryKey: ['project', projectId] })
     say(`${path} is reverted`)
   }

@@ -4,8 +4,7 @@ import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-ro
 import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
 import { treeQuery, versionsQuery } from '../../app/queries.ts'
 import { openBuffers } from '../../editor/buffer/open-buffers.ts'
-import { Part } from '../../ui/part.ts'
-import { useWatched } from '../../ui/watched.ts'
+import { Dialogs } from './edits/dialogs.tsx'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import { usePromptEdits } from './edits/use-prompt-edits.ts'
 import { LeftTexts } from './left-texts.tsx'
@@ -17,7 +16,6 @@ import { TreePane } from './tree/tree-pane.tsx'
 
 /** The list alone needs neither the panels nor what runs a prompt. */
 const OpenPanes = lazy(() => import('./open-panes.tsx'))
-const dialogs = new Part(() => import('./edits/dialogs.tsx'))
 
 /** The prompts of a version: the tree, the open prompt's text, and what belongs to it. */
 export function PromptsPage() {
@@ -27,16 +25,16 @@ export function PromptsPage() {
   const navigate = useNavigate()
   const place = usePlace(Number(project), version)
   const tree = useQuery({ ...treeQuery(place.projectId, version), enabled: place.isKnown })
-  const open = tree.isPlaceholderData ? undefined : tree.data?.find((item) => item.path === path)
+  const items = tree.isPlaceholderData ? undefined : tree.data
+  // The server answers a poll by its text alone, so a prompt that has moved is noticed in the list.
+  useEffect(() => {
+    if (items) openBuffers.follow({ projectId: place.projectId, versionUuid: version }, items)
+  }, [items, place.projectId, version])
+  const open = items?.find((item) => item.path === path)
   const isDeleted = useDeleted(place, path, open)
   // Reading a prompt that the draft deletes is an error, so the list must be there first.
   const isWaiting = version !== 'live' && tree.isPending
   const edits = usePromptEdits(place, { version, path })
-  const Dialogs = useWatched(dialogs)?.default
-  // Each question is a new object, so each one tries to load the dialogs if that has failed before.
-  useEffect(() => {
-    if (edits.dialog) dialogs.use(() => undefined)
-  }, [edits.dialog])
 
   const panes = usePaneLayout({
     path,
@@ -70,7 +68,7 @@ export function PromptsPage() {
           </Suspense>
         )}
       </Panes>
-      {edits.dialog && Dialogs && (
+      {edits.dialog && (
         <Dialogs projectId={place.projectId} edits={edits} dialog={edits.dialog} items={tree.data ?? []} />
       )}
     </div>

@@ -56,6 +56,7 @@ function placeOfCursor(): Element | null | undefined {
 
 function isTyping(): boolean {
   const { activeElement } = document
-  if (!(activeElement instanceof HTMLElement)) return false
+  // A sheet below an open dialog could not be reached.
+  if (!(activeElement instanceof HTMLElement) || activeElement.closest('dialog')) return false
   return activeElement.isContentEditable || activeElement.matches('textarea, input')
 }

@@ -23,8 +23,8 @@ interface DialogsProps {
   items: readonly TreeItem[]
 }
 
-/** The questions before a change of a whole prompt. They are loaded when the first one is asked. */
-export default function Dialogs({ projectId, edits, dialog, items }: DialogsProps) {
+/** The questions before a change of a whole prompt. */
+export function Dialogs({ projectId, edits, dialog, items }: DialogsProps) {
   const close = () => edits.ask(null)
   if (dialog.kind === 'broken') return <BrokenReferences {...dialog} projectId={projectId} onClose={close} />
   if (dialog.kind !== 'revert') return <PathDialog {...{ edits, dialog, items }} onClose={close} />

@@ -3,6 +3,7 @@ import { treeQuery, versionsQuery } from '../../../app/queries.ts'
 import { queryClient, stet } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
 import { type DraftForEdit, draftForEdit } from '../../../editor/draft-for-edit.ts'
+import { revertPrompt } from '../../../editor/revert-prompt.ts'
 import type { Move } from '../tree/tree.ts'
 
 /** Where a change is made. Changes on live go into a draft. */
@@ -70,11 +71,9 @@ export async function deletePrompt(place: EditPlace, path: string): Promise<Edit
   return { ...done, undo: () => createPrompt({ ...place, versionUuid, isLive: false }, path, text) }
 }
 
-/** Drops what a draft changes at a path. */
-export function revertPrompt(place: EditPlace, path: string): Promise<Edited> {
-  return edited(place, (versionUuid) =>
-    stet.versions.revert(versionUuid, { projectId: place.projectId, paths: [path] }),
-  )
+/** Drops what a draft changes at a path: brings a deleted prompt back, or drops a text. */
+export function revertChange(place: EditPlace, path: string): Promise<Edited> {
+  return edited(place, (versionUuid) => revertPrompt({ ...place, versionUuid, path }))
 }
 
 /** The stored text of a prompt. Saves the text in its editor first. */

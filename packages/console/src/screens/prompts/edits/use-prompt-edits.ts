@@ -1,13 +1,12 @@
 import type { TreeItem } from '@stet/sdk'
-import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useNavigate, useRouter } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
 import { treeQuery } from '../../../app/queries.ts'
 import { noticeSignedOut, queryClient, useBlocked } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
-import { holdKeys } from '../../../ui/held-keys.ts'
 import { say } from '../../../ui/toast.tsx'
 import type { Move, Row } from '../tree/tree.ts'
-import { createPrompt, deletePrompt, type Edited, type EditPlace, movePrompts, revertPrompt } from './prompt-edits.ts'
+import { createPrompt, deletePrompt, type Edited, type EditPlace, movePrompts, revertChange } from './prompt-edits.ts'
 
 /** A change that the user is asked about first. */
 export type EditDialog =
@@ -45,21 +44,34 @@ export function usePromptEdits(
   shown: { version: string; path: string | undefined },
 ): PromptEdits {
   const navigate = useNavigate()
+  const router = useRouter()
+  const latest = useRef(shown)
+  useEffect(() => {
+    latest.current = shown
+  })
   const blocked = useBlocked('write')
   const [dialog, setDialog] = useState<EditDialog | null>(null)
   const [failure, setFailure] = useState<EditFailure | null>(null)
 
-  /** Shows a prompt of the version that was changed, or the list. A moved prompt keeps what the address says about it. */
-  const show = async ({ versionUuid }: Edited, path: string | undefined, isSame = false) => {
-    if (versionUuid === shown.version && path === shown.path) return
-    const params = { project: String(place.projectId), version: versionUuid }
-    if (path === undefined) await navigate({ to: '/p/$project/v/$version/prompts', params })
-    else
-      await navigate({
-        to: '/p/$project/v/$version/prompts/$',
-        params: { ...params, _splat: path },
-        search: ({ tab, ...rest }) => ({ ...(tab && { tab }), ...(isSame && rest) }),
-      })
+  /**
+   * Call it before a change. The returned function shows a prompt of the version that was changed, or the list, unless
+   * the user has gone elsewhere meanwhile. A moved prompt keeps what the address says about it.
+   */
+  const startShow = () => {
+    const { pathname } = router.latestLocation
+    return async ({ versionUuid }: Edited, path: string | undefined, isSame = false) => {
+      const { version, path: open } = latest.current
+      const hasLeft = router.latestLocation.pathname !== pathname
+      if (hasLeft || (versionUuid === version && path === open)) return
+      const params = { project: String(place.projectId), version: versionUuid }
+      if (path === undefined) await navigate({ to: '/p/$project/v/$version/prompts', params })
+      else
+        await navigate({
+          to: '/p/$project/v/$version/prompts/$',
+          params: { ...params, _splat: path },
+          search: ({ tab, ...rest }) => ({ ...(tab && { tab }), ...(isSame && rest) }),
+        })
+    }
   }
   /** The open prompt, unless the change has removed its path from the version. */
   const remaining = ({ versionUuid }: Edited, open = shown.path) => {
@@ -70,13 +82,15 @@ export function usePromptEdits(
     draft ? ` in ${draft.isNew ? 'the new draft' : 'your draft'} ${draft.title}` : ''
 
   const remove = async (path: string) => {
+    const show = startShow()
     try {
       const done = await deletePrompt(place, path)
       await show(done, remaining(done))
-      say(`Deleted ${path}${where(done)}`, {
-        label: 'Undo',
-        onSelect: () => void done.undo().then((undone) => show(undone, path), fail('The prompt was not restored')),
-      })
+      const undo = () => {
+        const showAgain = startShow()
+        void done.undo().then((undone) => showAgain(undone, path), fail('The prompt was not restored'))
+      }
+      say(`Deleted ${path}${where(done)}`, { label: 'Undo', onSelect: undo })
     } catch (error) {
       fail('The prompt was not deleted')(error)
     }
@@ -89,11 +103,9 @@ export function usePromptEdits(
   return {
     blocked: blocked || (!place.isLive && !place.isDraft && 'published, but not live'),
     dialog,
-    ask(next) {
-      if (next) holdKeys()
-      setDialog(next)
-    },
+    ask: setDialog,
     async create(path, text) {
+      const show = startShow()
       const done = await createPrompt(place, path, text)
       await show(done, path)
       if (done.draft) say(`Created ${path}${where(done)}`)
@@ -101,6 +113,7 @@ export function usePromptEdits(
     },
     async move(moves, from) {
       setFailure(null)
+      const show = startShow()
       const { broken, ...done } = await movePrompts(place, moves)
       const moved = moves.find((move) => move.from === shown.path)
       await show(done, moved?.path ?? shown.path, moved !== undefined)
@@ -113,7 +126,8 @@ export function usePromptEdits(
     },
     async revert(path) {
       const open = shown.path === undefined ? null : openBuffers.find({ ...place, path: shown.path })
-      const done = await revertPrompt(place, path)
+      const show = startShow()
+      const done = await revertChange(place, path)
       // A moved prompt is back at its old path.
       await show(done, remaining(done, open?.place.path))
     },

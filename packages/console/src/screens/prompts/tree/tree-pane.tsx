@@ -83,7 +83,6 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
             rows={rows}
             openPath={path}
             addressOf={addressOf}
-            // The dialog of a key must open before the user types on. A failed load is reported when the key is used.
             onOpen={open}
             onToggle={toggle}
             onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', path: folder })}
