@@ -138,6 +138,57 @@ describe('a push', () => {
     expect(changeCount).toBe(2)
   })
 
+  it.each([
+    ['without hashes', {}, {}],
+    ['with the bases', { baseHash: hash('a1') }, { baseHash: hash('b1') }],
+    ['with the bases and a text', { baseHash: hash('a1'), content: 'a2' }, { baseHash: hash('b1') }],
+  ])('swaps once if it is repeated %s', async (_, first, second) => {
+    const project = await createTestProject(api, { a: 'a1', b: 'b1' })
+    const draft = await project.newDraft()
+    const swap = [
+      { path: 'b', from: 'a', status: 'moved', ...first },
+      { path: 'a', from: 'b', status: 'moved', ...second },
+    ]
+    expect((await push(draft, swap)).body).toMatchObject({ moved: 2 })
+    const swapped = await itemsOf(draft)
+    for (const more of [{}, { merge: true }]) {
+      if ('merge' in more && !('baseHash' in first)) continue
+      expect((await push(draft, swap, more)).body).toMatchObject({ moved: 0, brokenReferences: [] })
+      expect(await itemsOf(draft)).toEqual(swapped)
+    }
+  })
+
+  it.each([{}, { merge: true }])('swaps back if the bases name the swapped prompts (%o)', async (more) => {
+    const draft = await (await createTestProject(api, { a: 'a1', b: 'b1' })).newDraft()
+    const swap = (a: string, b: string) =>
+      push(
+        draft,
+        [
+          { path: 'b', from: 'a', status: 'moved', baseHash: hash(a) },
+          { path: 'a', from: 'b', status: 'moved', baseHash: hash(b) },
+        ],
+        more,
+      )
+    expect((await swap('a1', 'b1')).body).toMatchObject({ moved: 2 })
+    expect((await swap('b1', 'a1')).body).toMatchObject({ moved: 2 })
+    expect(await changesOf(draft)).toEqual([])
+  })
+
+  it('moves a chain once, and rotates prompts that an earlier push has swapped', async () => {
+    const draft = await (await createTestProject(api, { a: 'a1', b: 'b1' })).newDraft()
+    const moves = (...pairs: [from: string, path: string][]) =>
+      push(
+        draft,
+        pairs.map(([from, path]) => ({ path, from, status: 'moved' })),
+      )
+    const textsOf = async () => Object.fromEntries((await itemsOf(draft)).map((item) => [item.path, item.contentHash]))
+    for (const moved of [2, 0]) expect((await moves(['b', 'c'], ['a', 'b'])).body).toMatchObject({ moved })
+    const repeated = await moves(['a', 'b'], ['b', 'd'])
+    expect(repeated).toMatchObject({ status: 404, body: { reason: 'unknown-document' } })
+    expect((await moves(['b', 'c'], ['c', 'b'])).body).toMatchObject({ moved: 2 })
+    expect(await textsOf()).toMatchObject({ b: hash('b1'), c: hash('a1') })
+  })
+
   it('moves a prompt and adds another at the path that it left', async () => {
     const project = await createTestProject(api, { a: 'a1', user: '<prompt path="a" />' })
     const documentUuid = await uuidOf(project.live, 'a')
@@ -391,6 +442,23 @@ describe('a conflict of a move with live', () => {
     expect(resolved.body).toMatchObject({ moved: 1 })
     expect((await publish(draft)).status).toBe(200)
     expect(await get(project.live, 'b')).toMatchObject({ documentUuid, content: text('one, uno', '5') })
+  })
+
+  it('is resolved by the same move although the draft has another prompt at the old path', async () => {
+    const { project, draft, documentUuid } = await contested([{ path: 'a', status: 'modified', content: edited }])
+    await put(draft, 'a', 'another')
+    await expectConflict(draft, { path: 'a', movedTo: 'b' })
+    const move = { path: 'b', from: 'a', status: 'moved' }
+    const taken = { status: 409, body: { reason: 'path-taken' } }
+    for (const hashes of [{}, { baseHash: hash('another') }]) {
+      expect(await push(draft, [{ ...move, ...hashes }])).toMatchObject(taken)
+    }
+    const hashes = { baseHash: hash(text('one', '5')), liveHash: hash(edited) }
+    const resolved = await push(draft, [{ ...move, ...hashes, content: text('one', 'five') }])
+    expect(resolved.body).toMatchObject({ moved: 1, brokenReferences: [] })
+    expect((await publish(draft)).status).toBe(200)
+    expect(await get(project.live, 'b')).toMatchObject({ documentUuid, content: text('one', 'five') })
+    expect((await get(project.live, 'a'))['content']).toBe('another')
   })
 
   it('is no conflict if live has the text of the draft', async () => {

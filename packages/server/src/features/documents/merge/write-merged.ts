@@ -2,7 +2,7 @@
 import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { byPath, hashContent, loadFromVersion, loadWith, type SourceText } from '../check-document.ts'
-import { movedText, shownIn } from '../overlay.ts'
+import { shownIn } from '../overlay.ts'
 import type { Slot } from '../ports.ts'
 import { hashIn } from '../preconditions.ts'
 import { ownerOf, resolveVersion, type VersionAddress } from '../version-ref.ts'
@@ -36,12 +36,19 @@ class StaleTexts extends Error {
   }
 }
 
-/** @throws StaleTexts if a write would replace another text than its base. */
-export function assertCurrent(current: CurrentWrites, slots: readonly Slot[]): void {
+/**
+ * @param moved the prompts that are at their new paths already.
+ * @throws StaleTexts if a write would replace another text than its base.
+ */
+export function assertCurrent(
+  current: CurrentWrites,
+  slots: readonly Slot[],
+  moved: ReadonlyMap<string, SourceText> = new Map(),
+): void {
   const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
-  const replaced = ({ path, from }: MergingWrite) => {
-    const slot = slotAt.get(from ?? path)
-    return slot && (from === undefined ? shownIn(slot) : movedText(slot, slotAt.get(path)))
+  const replaced = ({ path, from = path }: MergingWrite) => {
+    const slot = slotAt.get(from)
+    return moved.get(path) ?? (slot && shownIn(slot))
   }
   const stale = [...current.values()].flatMap((write) => {
     const { path, baseHash } = write

@@ -15,6 +15,7 @@ import { findVersionRow, ownerOf, type VersionAddress } from '../../documents/ve
 import type { Version } from '../../projects/project.ts'
 import { findBrokenReferences } from './broken-references.ts'
 import { type Plan, type PlanInput, planChanges, planReplacement, readChanges } from './plan-changes.ts'
+import { findRepeated, type RepeatedMoves } from './repeated-moves.ts'
 
 /** `documentsProcessed` counts the changes that are not `unchanged`, the other numbers the changed texts. */
 export type PushResult = Omit<PushBody, 'commitUuid'>
@@ -87,20 +88,21 @@ function withoutBases(
   changes: ReadonlyMap<string, Change>,
   current: CurrentWrites,
   slots: readonly Slot[],
+  repeated: RepeatedMoves,
 ): Map<string, Change> {
   const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
   const moving = [...changes].map(([path, change]): [string, Change] => {
     const { baseHash: _baseHash, ...move } = change
     const from = slotAt.get(change.from ?? path)
-    return [path, current.has(path) || (from && mayBeAnother(from, path)) ? change : move]
+    const keepsBase = current.has(path) || (from && !repeated.has(path) && mayBeAnother(from))
+    return [path, keepsBase ? change : move]
   })
   return new Map(moving)
 }
 
-function mayBeAnother({ draft, movedTo }: Slot, to: string): boolean {
+function mayBeAnother({ draft, movedTo }: Slot): boolean {
   if (draft === null || draft.deletedAt !== null) return false
-  if (movedTo !== null && movedTo.path !== to) return true
-  return draft.baseHash === null && draft.movedFrom === null
+  return movedTo !== null || (draft.baseHash === null && draft.movedFrom === null)
 }
 
 export interface Push extends Pick<PlanInput, 'changes' | 'replaces'> {
@@ -122,9 +124,10 @@ export async function planPush(
   const { workspaceId } = push.caller
   const paths = [...push.changes].flatMap(([path, { from }]) => (from === undefined ? [path] : [path, from]))
   const slots = await documents.listSlots(workspaceId, draft, [...new Set(paths)])
-  if (current) assertCurrent(current, slots)
-  const changes = current ? withoutBases(push.changes, current, slots) : push.changes
-  const plan = planChanges({ ...push, changes }, slots)
+  const repeated = push.replaces ? new Map() : findRepeated(push.changes, slots)
+  if (current) assertCurrent(current, slots, repeated)
+  const changes = current ? withoutBases(push.changes, current, slots, repeated) : push.changes
+  const plan = planChanges({ ...push, changes, repeated }, slots)
   if (plan.missing !== undefined) throw await documentNotFound({ stores }, workspaceId, draft, plan.missing)
   return push.replaces ? planReplacement(plan, await documents.listSlotHeads(workspaceId, draft), push.caller) : plan
 }
