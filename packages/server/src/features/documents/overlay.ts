@@ -68,6 +68,11 @@ export function isChange(slot: SlotOf<Pick<DocumentText, 'contentHash'>>): boole
   return live !== null && (draft.movedFrom !== null || movedTo !== null)
 }
 
+/** True at the old path of a prompt that the draft moves. The move counts once, at the new path. */
+export function isVacated(slot: SlotOf<unknown>): boolean {
+  return slot.movedTo !== null && shownIn(slot) === null
+}
+
 /**
  * True if publishing the slot would overwrite a change that live got after the draft's base. If the draft moves live's
  * prompt away, its text there replaces live's.

@@ -107,7 +107,7 @@ function slotAt(slots: Slots, path: string): Slot {
   return slots.get(path) ?? { path, draft: null, live: null, movedTo: null }
 }
 
-function withoutDraft({ path, live }: Slot): Slot {
+export function withoutDraft({ path, live }: Slot): Slot {
   return { path, draft: null, live, movedTo: null }
 }
 
