@@ -76,11 +76,9 @@ export const MergeOption = z
   })
 
 export const PushChangesBody = nullsAbsent(
-  z
-    .object({ changes: Changes, merge: MergeOption })
-    .superRefine(({ changes, merge }, context) => {
-      if (merge) requireBaseHashes(context, changes, 'merge')
-    }),
+  z.object({ changes: Changes, merge: MergeOption }).superRefine(({ changes, merge }, context) => {
+    if (merge) requireBaseHashes(context, changes, 'merge')
+  }),
 ).meta({
   id: 'PushChangesBody',
   description: 'The changes of a push. The server applies all of them or none.',

@@ -234,7 +234,12 @@ describe('a push with merge', () => {
 describe('a new version with merge', () => {
   const create = (project: { live: string }, content: string, more: object = {}) =>
     api('POST', project.live.replace('/live', ''), {
-      body: { name: 'mine', merge: true, changes: [{ path: 'a', status: 'modified', content, baseHash: hash(base) }], ...more },
+      body: {
+        name: 'mine',
+        merge: true,
+        changes: [{ path: 'a', status: 'modified', content, baseHash: hash(base) }],
+        ...more,
+      },
     })
 
   /** Returns a project whose live version has had `first` since `base`. */

@@ -27,7 +27,11 @@ export interface Edited {
  */
 export async function createPrompt(place: EditPlace, path: string, content: string): Promise<Edited> {
   const changes: Change[] = [{ path, status: 'added', content, baseHash: '' }]
-  const done = await edited(place, async (versionUuid, created) => created ?? push(place, versionUuid, changes), changes)
+  const done = await edited(
+    place,
+    async (versionUuid, created) => created ?? push(place, versionUuid, changes),
+    changes,
+  )
   openBuffers.retryMissing({ ...place, versionUuid: done.versionUuid, path })
   return done
 }
