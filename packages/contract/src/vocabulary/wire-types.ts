@@ -451,7 +451,7 @@ export interface CreatedVersion {
   publishedBy: Person | null
   /**
    * The number of prompts that a draft changes against live, or a merged version against the number before it. A
-   * moved prompt counts at both paths. Forced edits count, also for an earlier revision.
+   * moved prompt counts once. Forced edits count, also for an earlier revision.
    */
   changeCount: number
   /** Edits after publication, with `force`, oldest first. */
@@ -2120,7 +2120,7 @@ export interface Version {
   publishedBy: Person | null
   /**
    * The number of prompts that a draft changes against live, or a merged version against the number before it. A
-   * moved prompt counts at both paths. Forced edits count, also for an earlier revision.
+   * moved prompt counts once. Forced edits count, also for an earlier revision.
    */
   changeCount: number
   /** Edits after publication, with `force`, oldest first. */
