@@ -101,7 +101,7 @@ test("a colleague's change on the server is a conflict; without git history, so 
   expect(await ben.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
   const refused = await repository.publish()
   expect(refused).toMatchObject({ code: 6, stdout: '' })
-  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
+  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a  lines 1-5'] })
   expect((await repository.live())['a']).toBe('a of ben\n')
 })
 

@@ -254,6 +254,8 @@ test('a draft that moves prompts which live has moved or deleted since can be im
   const texts = ['a', 'b', 'c'].map((path) => ({ path, status: 'added' as const, content: `text ${path}` }))
   await target.versions.push(first.uuid, texts, at)
   await target.versions.publish(first.uuid, at)
+  const { documentUuid } = await target.prompts.get('b', at)
+  await target.examples.create({ documentUuid, name: 'Ada', parameters: {} }, at)
   const open = await target.versions.create('open', at)
   const moves = ['a', 'b', 'c'].map((from) => ({ path: `${from}-open`, from, status: 'moved' as const }))
   await target.versions.push(open.uuid, [...moves, { path: 'c', status: 'added', content: 'new c' }], at)
@@ -273,6 +275,8 @@ test('a draft that moves prompts which live has moved or deleted since can be im
   expect(imported.code, imported.stderr).toBe(0)
   const id = Number(imported.stdout)
   expect([await textsOf(id, 'live'), await textsOf(id, open.uuid)]).toEqual(before)
+  const there = await target.prompts.get('b-open', { projectId: id, versionUuid: open.uuid })
+  expect(await target.examples.list(there.documentUuid, { projectId: id })).toMatchObject([{ name: 'Ada' }])
 })
 
 test('an archive of an unchanged project has the same bytes, and overwrites a file only with --force', async () => {

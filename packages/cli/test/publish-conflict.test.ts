@@ -275,6 +275,32 @@ test('a rollback while a draft is open is part of what its changes may build on'
   expect(await read(late, 'a')).toBe(ofBen.replace('one', 'one of ana'))
 })
 
+test.each([
+  ['--publish', '--yes'],
+  ['--for', 'pull request'],
+  ['--new', '--name', 'second'],
+])('push %s merges with changes of other lines in live, and refuses overlapping ones', async (...options) => {
+  const [ana, ben] = await pairOf(`merge ${options[0]}`, { a: base, b: base })
+  await write(ben, 'a', base.replace('five', 'five of ben'))
+  await succeed(ben, 'push', '--publish', '--yes')
+  await write(ana, 'a', base.replace('one', 'one of ana'))
+  const { version, changes } = JSON.parse(await succeed(ana, 'push', ...options, '--json'))
+  expect(changes).toMatchObject([{ path: 'a', merged: true }])
+  const both = base.replace('one', 'one of ana').replace('five', 'five of ben')
+  expect(await read(ana, 'a')).toBe(both)
+  expect((await ana.stet(['status'])).stdout).toBe('')
+  if (version.status === 'draft') await succeed(ana, 'publish', version.uuid, '--yes')
+  expect(await live(ana)).toMatchObject({ a: both })
+
+  await write(ben, 'b', base.replace('two', 'two of ben'))
+  await succeed(ben, 'pull')
+  await succeed(ben, 'push', '--publish', '--yes')
+  await write(ana, 'b', base.replace('two', 'two of ana'))
+  const { lines: named, next } = await refused(ana, 'push', ...options)
+  expect(named).toEqual(['b  lines 2-6'])
+  expect(next).toContain('stet pull')
+})
+
 test('a draft without changes is published only with --allow-empty', async () => {
   const [ana] = await pairOf('empty')
   await succeed(ana, 'versions', 'create', 'nothing', '--use')
@@ -300,7 +326,7 @@ test('--new from a folder that follows an open draft sends what that draft chang
   await succeed(ben, 'push', '--publish', '--yes')
   const refused = await ana.stet(['push', '--new', '--json'])
   expect(refused).toMatchObject({ code: 6, stdout: '' })
-  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
+  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a  lines 1-5'] })
 })
 
 test('push --publish sends nothing if a prompt would be skipped for its case', async () => {

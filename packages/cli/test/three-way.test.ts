@@ -98,9 +98,11 @@ test('status and push: a row that needs a decision stops the whole push with 6; 
   const differing = pathsOf(([, , , state]) => !silent.includes(state))
   expect(Object.fromEntries(states)).toEqual(Object.fromEntries(differing.map((state) => [state, state])))
 
+  // The server merges a prompt that both sides changed, unless another row stops the push before.
+  const linesOf = (path: string) => [path === 'conflict' ? 'conflict  lines 1-5' : path]
   for (const [argv, lines] of [
-    [[], stopping],
-    ...stopping.map((path) => [[path, 'local-edit', '--delete', '--yes'], [path]] as const),
+    [[], stopping.filter((path) => path !== 'conflict')],
+    ...stopping.map((path) => [[path, 'local-edit', '--delete', '--yes'], linesOf(path)] as const),
   ] as const) {
     const { code, stdout, stderr } = await person.stet(['push', ...argv, '--json'])
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' })

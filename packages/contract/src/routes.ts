@@ -60,8 +60,8 @@ export const routes = {
   versions: {
     list: { method: 'GET', path: '/projects/:projectId/versions', scope: 'read' },
     create: { method: 'POST', path: '/projects/:projectId/versions', scope: 'write', idempotent: true,
-      errors: ['invalid-path', 'path-too-long', 'repeated-path', 'unknown-document', 'path-taken', 'base-changed',
-        'live-text-changed', 'others-changed',
+      errors: ['invalid-path', 'path-too-long', 'repeated-path', 'unknown-document', 'path-taken', 'base-mismatch',
+        'base-changed', 'live-text-changed', 'others-changed',
         'moved', 'live-changed', 'draft-kept-changing', 'draft-does-not-compile', 'release-refused', 'too-many-evaluations'] },
     get: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid', scope: 'read' },
     update: { method: 'PUT', path: '/projects/:projectId/versions/:versionUuid', scope: 'write', worksWhenFull: true,

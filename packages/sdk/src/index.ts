@@ -86,6 +86,7 @@ export type {
   Conversation,
   ConversationOrigin,
   ConversationSummary,
+  CreatedVersion,
   DiffSide,
   Environment,
   ErrorReason,

@@ -154,6 +154,9 @@ export interface Version extends Omit<VersionBody, 'deletedAt'> {
   deletedAt: string | null
 }
 
+/** A version with the outcome of the changes that it was created with, as after a push. */
+export interface CreatedVersion extends Version, Pick<PushResult, 'brokenReferences' | 'merged'> {}
+
 /** A version's prompts without their texts, ordered by path. */
 export interface VersionTree extends Omit<VersionTreeBody, 'version'> {
   version: Version

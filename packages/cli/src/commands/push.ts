@@ -11,7 +11,7 @@ import { noteLive, rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
-import { entriesAfterPush, pushToDraft, refuseTooMany, sendChanges } from '../sync/send.ts'
+import { entriesAfterPush, refuseTooMany, sendChanges, withBases } from '../sync/send.ts'
 import {
   compareWith,
   entriesInStep,
@@ -103,10 +103,12 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const workspace = await openForPush(ctx, input)
   refuseEmpty(workspace.scan, workspace.settings)
   const selected = selectPaths(workspace.compared, input.names, workspace)
-  const plan = planPush(selected, input.isForced ? 'force' : needsDraft(workspace, input) ? 'refuse' : 'merge')
+  const isIncomplete = await lacksBases(workspace)
+  const merges = !isIncomplete || !needsDraft(workspace, input)
+  const plan = planPush(selected, input.isForced ? 'force' : merges ? 'merge' : 'refuse')
   // Also with --force, no markers of a merge are published.
   if (input.isForced && input.publishes) plan.conflicts.push(...selected.filter(({ hasMarkers }) => hasMarkers))
-  await refuseConflicts(plan, workspace)
+  refuseConflicts(plan, isIncomplete)
   if (plan.remoteOnly.length > 0) {
     ctx.warn(`Changed on the server only, not touched: ${plan.remoteOnly.map(({ path }) => path).join(', ')}`)
   }
@@ -166,7 +168,13 @@ async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   return rebaseOnLive(compareWith(entriesOverLive(overLive.entries), overLive), version)
 }
 
-async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: Workspace): Promise<void> {
+// Without the texts that CI published, the base of a file is too old: a merge would undo what the file reverts.
+async function lacksBases({ settings, version, compared }: Workspace): Promise<boolean> {
+  if (settings.lock?.version.uuid === version.uuid || !compared.some(isUnsettled)) return false
+  return lacksHistory(settings.root)
+}
+
+function refuseConflicts({ conflicts }: PushPlan, isIncomplete: boolean): void {
   if (conflicts.length === 0) return
   const lines = conflicts.map(({ path, hasMarkers }) => (hasMarkers ? `${path}  (conflict markers)` : path))
   if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
@@ -175,7 +183,6 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
       hint: 'resolve them and run stet push, undo the merges with stet pull --abort, or send them as text with --force and without --publish',
     })
   }
-  const isIncomplete = settings.lock?.version.uuid !== version.uuid && (await lacksHistory(settings.root))
   const hint = isIncomplete
     ? 'fetch the git history (fetch-depth: 0, without --filter), so that stet finds the version that CI published'
     : 'run stet pull to merge them, then stet push'
@@ -255,17 +262,25 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
   if (input.isForced) await agreeToOverwrite(sent, opensDraft && input.publishes ? 'live' : 'the draft', ctx)
-  if (!opensDraft) {
-    const merged = changes.length > 0 ? await pushToDraft(workspace, changes, !input.isForced, ctx.io) : undefined
-    return { version, isNew: false, merged }
-  }
-  if (input.forName !== undefined) return sendFor(input.forName, workspace, changes, ctx)
+  // The server merges changes of other lines.
+  const request = { changes: await withBases(workspace, changes, ctx.io), merge: !input.isForced }
+  if (opensDraft && input.forName !== undefined) return sendFor(input.forName, workspace, request, ctx)
   if (changes.length === 0) return { version, isNew: false }
+  if (!opensDraft) {
+    const { merge } = request
+    const push = () => client.versions.push(version.uuid, request.changes, { merge })
+    return { version, isNew: false, merged: (await sendChanges(client, changes, push)).merged }
+  }
   const name = input.name ?? (await defaultDraftName(settings.root, client))
-  if (input.publishes) return publishAtOnce(name, workspace, sent, ctx)
-  const draft = await sendChanges(client, changes, () => client.versions.create(name, { changes }))
+  if (input.publishes) return publishAtOnce(name, workspace, { sent, request }, ctx)
+  const draft = await sendChanges(client, changes, () => client.versions.create(name, request))
   sayDraft('+ created', draft, ctx)
-  return { version: draft, isNew: true }
+  return { version: draft, isNew: true, merged: draft.merged }
+}
+
+interface Request {
+  changes: Change[]
+  merge: boolean
 }
 
 async function agreeToOverwrite({ changes, selected }: Sent, place: string, ctx: Context): Promise<void> {
@@ -283,33 +298,37 @@ async function rename(client: Stet, version: Version, name: string | undefined, 
 }
 
 // Each push replaces the earlier one, so a change that the folder no longer has leaves the draft.
-async function sendFor(name: string, { client, version }: Workspace, changes: Change[], ctx: Context): Promise<Target> {
+async function sendFor(name: string, workspace: Workspace, request: Request, ctx: Context): Promise<Target> {
+  const { client, version } = workspace
+  const { changes } = request
   const drafts = await client.versions.list({ status: 'draft' })
   const open = drafts.find(({ title }) => title === name)
   if (!open && changes.length === 0) return { version, isNew: false }
-  const fields = { reuse: true, replace: true, changes }
+  const fields = { reuse: true, replace: true, ...request }
   const draft = await sendChanges(client, changes, () => client.versions.create(name, fields))
   const isNew = draft.uuid !== open?.uuid
   sayDraft(isNew ? '+ created' : 'Replaced the changes of', draft, ctx)
-  return { version: draft, isNew }
+  return { version: draft, isNew, merged: draft.merged }
 }
 
 async function publishAtOnce(
   name: string,
   { client, version: live }: Workspace,
-  { changes, selected }: Sent,
+  { sent: { changes, selected }, request }: { sent: Sent; request: Request },
   ctx: Context,
 ): Promise<Target> {
   sayChanges(await describeChanges(changes, selected), ctx)
   ctx.say(`${countOf(changes.length, 'change')} · ${live.isLive ? `live is v${live.version}` : 'nothing is live yet'}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was sent')
   const publish = { block: ['configuration' as const] }
-  const sending = sendChanges(client, changes, () => client.versions.create(name, { changes, publish }))
+  const sending = sendChanges(client, changes, () => client.versions.create(name, { ...request, publish }))
   const version = await sending.catch(async (error: unknown) => {
     throw await refusalOf(error, ctx)
   })
   const published = changes.map(({ path, from, status }) => ({ path, ...(from && { from }), status, conflict: false }))
-  return { version, isNew: false, published: publishedAs(version, published) }
+  const { merged = [] } = version
+  for (const { path } of merged) ctx.say(`Merged with live: ${path}`)
+  return { version, isNew: false, merged, published: publishedAs(version, published) }
 }
 
 function sayDraft(what: string, { title, uuid }: Version, { say }: Context): void {
@@ -335,7 +354,8 @@ async function finish(
   // Before its first change in this draft, a prompt has live's text. This text is the base of the change.
   const baseInLive = (path: string): string | undefined => {
     const known = isSameDraft ? entries[path]?.live : undefined
-    if (known !== undefined) return known
+    // Live's text may be newer than the one that this push has read.
+    if (known !== undefined || merged.some((one) => one.path === path)) return known
     const there = remote.get(path)
     return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
   }

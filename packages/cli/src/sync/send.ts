@@ -1,4 +1,4 @@
-import type { Change, LiveConflict, PushResult, Stet } from '@stet/sdk'
+import type { Change, LiveConflict, Stet } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
 import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
@@ -56,25 +56,19 @@ export async function sendChanges<T>(client: Stet, changes: readonly Change[], s
   }
 }
 
-/** With `merge`, the server merges changes of other lines. @returns the texts that it merged, if any */
-export async function pushToDraft(
-  workspace: Workspace,
-  changes: readonly Change[],
-  merge: boolean,
-  io: Io,
-): Promise<PushResult['merged']> {
-  const { client, version, remote } = workspace
+/** Adds the bases that the server may lack: a draft keeps no earlier texts. */
+export async function withBases(workspace: Workspace, changes: readonly Change[], io: Io): Promise<Change[]> {
+  const { remote } = workspace
   const texts = new KnownTexts(workspace, io)
   const sent: Change[] = []
   for (const change of changes) {
     const { path, baseHash = '' } = change
-    // A draft keeps no earlier texts, so the server may lack the base of a change that it has to merge.
     const place = change.from ?? path
     const isStale = baseHash !== (remote.get(place)?.contentHash ?? '')
     const base = isStale ? await texts.findHere(place, baseHash) : undefined
     sent.push(base !== undefined && hashText(base) === baseHash ? { ...change, base } : change)
   }
-  return (await sendChanges(client, sent, () => client.versions.push(version.uuid, sent, { merge }))).merged
+  return sent
 }
 
 // The server identifies changes by their position in the request.

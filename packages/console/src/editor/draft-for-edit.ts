@@ -1,4 +1,4 @@
-import type { Change, Stet, Version } from '@stet/sdk'
+import type { Change, CreatedVersion, Stet, Version } from '@stet/sdk'
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 const dayText = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
@@ -8,8 +8,8 @@ export interface DraftForEdit {
   uuid: string
   title: string
   isNew: boolean
-  /** The changes that it was created with. */
-  changes: readonly Change[]
+  /** The changes that it was created with, and their outcome. Null if it was not created. */
+  created: (Pick<CreatedVersion, 'brokenReferences'> & { changes: readonly Change[] }) | null
 }
 
 interface Author {
@@ -55,7 +55,7 @@ export function draftForEdit(stet: Stet, projectId: number, changes: readonly Ch
 async function findOrCreate(stet: Stet, projectId: number, changes: readonly Change[]): Promise<DraftForEdit> {
   const [me, drafts] = await Promise.all([stet.me(), stet.versions.list({ projectId, status: 'draft' })])
   const { existing, name } = chooseDraft(drafts, me.apiKey.author, new Date())
-  if (existing) return { uuid: existing.uuid, title: existing.title, isNew: false, changes: [] }
-  const { uuid, title } = await stet.versions.create(name, { projectId, changes: [...changes] })
-  return { uuid, title, isNew: true, changes }
+  if (existing) return { uuid: existing.uuid, title: existing.title, isNew: false, created: null }
+  const { uuid, title, brokenReferences = [] } = await stet.versions.create(name, { projectId, changes: [...changes] })
+  return { uuid, title, isNew: true, created: { changes, brokenReferences } }
 }

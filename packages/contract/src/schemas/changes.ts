@@ -66,22 +66,19 @@ export function requireBaseHashes(
   }
 }
 
+export const MergeOption = z
+  .boolean()
+  .default(false)
+  .meta({
+    description:
+      'Merges a change by line if its prompt has changed since `baseHash`. 409 only if the changes overlap. Requires ' +
+      '`baseHash` in each change.',
+  })
+
 export const PushChangesBody = nullsAbsent(
-  z
-    .object({
-      changes: Changes,
-      merge: z
-        .boolean()
-        .default(false)
-        .meta({
-          description:
-            'Merges a change by line if its prompt has changed since `baseHash`. 409 only if the changes overlap. Requires ' +
-            '`baseHash` in each change.',
-        }),
-    })
-    .superRefine(({ changes, merge }, context) => {
-      if (merge) requireBaseHashes(context, changes, 'merge')
-    }),
+  z.object({ changes: Changes, merge: MergeOption }).superRefine(({ changes, merge }, context) => {
+    if (merge) requireBaseHashes(context, changes, 'merge')
+  }),
 ).meta({
   id: 'PushChangesBody',
   description: 'The changes of a push. The server applies all of them or none.',
@@ -92,6 +89,14 @@ export const BrokenReferences = z.array(z.string()).meta({
   description:
     'The prompts that refer to a path that a move left empty. Publishing refuses them until you change the references.',
 })
+
+export const outcomeShape = {
+  brokenReferences: BrokenReferences.exactOptional(),
+  merged: z
+    .array(z.object({ path: z.string(), content: z.string(), contentHash: ContentHash }))
+    .exactOptional()
+    .meta({ description: 'Only after a push with `merge`: the texts that were merged with newer ones.' }),
+}
 
 export const PushResult = z
   .object({
@@ -105,10 +110,6 @@ export const PushResult = z
       description:
         'The number of prompts that moved. They do not count in the other numbers. Only after a push with moves.',
     }),
-    brokenReferences: BrokenReferences.exactOptional(),
-    merged: z
-      .array(z.object({ path: z.string(), content: z.string(), contentHash: ContentHash }))
-      .exactOptional()
-      .meta({ description: 'Only after a push with `merge`: the texts that were merged with newer ones.' }),
+    ...outcomeShape,
   })
   .meta({ id: 'PushResult' })

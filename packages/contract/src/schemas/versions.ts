@@ -21,7 +21,7 @@ import {
 import { withErrors } from '../errors.ts'
 import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { Changes, PushChangesBody, PushResult, requireBaseHashes } from './changes.ts'
+import { Changes, MergeOption, outcomeShape, PushChangesBody, PushResult, requireBaseHashes } from './changes.ts'
 import { ReleaseCheck, ReleaseChecks } from './environments.ts'
 import { ImportVersionBody } from './import-version.ts'
 import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
@@ -77,7 +77,7 @@ export const Version = z
       .meta({
         description:
           'The number of prompts that a draft changes against live, or a merged version against the number before it. ' +
-          'A moved prompt counts at both paths. Forced edits count, also for an earlier revision.',
+          'A moved prompt counts once. Forced edits count, also for an earlier revision.',
       }),
     forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
     revision: z.int().nonnegative().meta({
@@ -149,17 +149,23 @@ export const CreateVersionBody = nullsAbsent(
             'Afterwards `changes` are the only changes of the draft. Each then requires `baseHash`, the hash of the live text. ' +
             "409 if this would undo another author's change.",
         }),
+      merge: MergeOption,
       publish: PublishVersionBody.exactOptional().meta({
         description: 'Publishes the draft too. Needs the key scope `publish`.',
       }),
     })
-    .superRefine(({ changes, replace }, context) => {
-      if (changes && replace) requireBaseHashes(context, changes, 'replace')
+    .superRefine(({ changes, replace, merge }, context) => {
+      if (changes && (replace || merge)) requireBaseHashes(context, changes, replace ? 'replace' : 'merge')
     }),
 ).meta({
   id: 'CreateVersionBody',
   description: 'The server does all of it or nothing.',
   example: "{ name: 'Friendlier tone' }",
+})
+
+export const CreatedVersion = Version.extend(outcomeShape).meta({
+  id: 'CreatedVersion',
+  description: 'With the outcome of its `changes`, as after a push.',
 })
 
 export const RevertVersionBody = absent({
@@ -283,7 +289,7 @@ export const versionRoutes = {
       'the same step. A refusal leaves nothing behind.',
     pathParams: ProjectParams,
     body: CreateVersionBody,
-    responses: withErrors({ 200: orRaw(Version) }),
+    responses: withErrors({ 200: orRaw(CreatedVersion) }),
   },
   get: {
     summary: 'Get a version',

@@ -14,6 +14,7 @@ import { writePrompts } from '../prompts/write-prompts.ts'
 import type { Api } from '../transport/api.ts'
 import type {
   Change,
+  CreatedVersion,
   PushResult,
   ReleaseChecks,
   RevertResult,
@@ -58,7 +59,8 @@ export class Versions {
 
   /**
    * Creates a draft based on the live version. Options fill and publish it in the same step, or take the draft that
-   * already has the name; a refusal leaves nothing behind. Publishing also needs the key scope `publish`.
+   * already has the name; a refusal leaves nothing behind. With `merge`, the server merges the changes as in a push.
+   * Publishing also needs the key scope `publish`.
    *
    * @example
    * const draft = await stet.versions.create('friendlier replies')
@@ -66,7 +68,7 @@ export class Versions {
    * const changes = [{ path: 'support/reply', status: 'modified' as const, content: text, baseHash }]
    * await stet.versions.create('pull request 7', { reuse: true, replace: true, changes })
    */
-  create(name: string, o: InProject & Omit<CreateVersionBody, 'name'> = {}): ApiPromise<Version> {
+  create(name: string, o: InProject & Omit<CreateVersionBody, 'name'> = {}): ApiPromise<CreatedVersion> {
     return writePrompts(this.#api, 'versions.create', { name }, o)
   }
 

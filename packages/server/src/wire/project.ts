@@ -1,6 +1,12 @@
-import type { Project as ProjectBody, PushResult as PushBody, Version as VersionBody } from '@stet/contract/vocabulary'
+import type {
+  CreatedVersion as CreatedVersionBody,
+  Project as ProjectBody,
+  PushResult as PushBody,
+  Version as VersionBody,
+} from '@stet/contract/vocabulary'
 import type { CreatedProject } from '../features/projects/create-project.ts'
 import { NEW_DRAFT, type Project, type RecordedVersion } from '../features/projects/project.ts'
+import type { CreatedVersion } from '../features/versions/create-version.ts'
 import type { PushResult } from '../features/versions/push/push-changes.ts'
 import { personBody } from './api-key.ts'
 
@@ -50,6 +56,10 @@ export function versionBody(version: RecordedVersion): VersionBody {
     baseVersionUuid: version.baseVersionUuid,
     baseRevision: version.baseRevision,
   }
+}
+
+export function createdVersionBody({ brokenReferences, merged, ...version }: CreatedVersion): CreatedVersionBody {
+  return { ...versionBody(version), ...(brokenReferences && { brokenReferences }), ...(merged && { merged }) }
 }
 
 export function createdProjectBody({ project, version }: CreatedProject) {

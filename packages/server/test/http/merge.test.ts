@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { UpdateResult } from '@stet/contract'
+import { CreatedVersion, UpdateResult } from '@stet/contract'
 import { describe, expect, it } from 'vitest'
 import { createTestProject } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
@@ -228,6 +228,53 @@ describe('a push with merge', () => {
       conflicts: [{ path: 'large/21', merged: null, regions: [], skipped: true }],
     })
     expect((await push(draft, mine.slice(0, -1), { merge: true })).status).toBe(200)
+  })
+})
+
+describe('a new version with merge', () => {
+  const create = (project: { live: string }, content: string, more: object = {}) =>
+    api('POST', project.live.replace('/live', ''), {
+      body: {
+        name: 'mine',
+        merge: true,
+        changes: [{ path: 'a', status: 'modified', content, baseHash: hash(base) }],
+        ...more,
+      },
+    })
+
+  /** Returns a project whose live version has had `first` since `base`. */
+  async function changedLive() {
+    const { project } = await collision(base, first)
+    return project
+  }
+
+  it.each([{}, { reuse: true, replace: true }, { publish: {} }])('merges its changes with live (%o)', async (more) => {
+    const project = await changedLive()
+    const { status, body } = await create(project, last, more)
+    expect(status).toBe(200)
+    expect(CreatedVersion.parse(body)).toMatchObject({ merged: [{ path: 'a', content: both }], changeCount: 1 })
+    const version = project.live.replace('live', String(body['uuid']))
+    expect(await textOf(version)).toBe(both)
+    if (!('publish' in more)) expect((await publish(version)).status).toBe(200)
+  })
+
+  it('merges with the texts of a draft that it reuses', async () => {
+    const project = await createTestProject(api, { a: base })
+    await create(project, first)
+    const { body } = await create(project, last, { reuse: true })
+    expect(body).toMatchObject({ merged: [{ path: 'a', content: both }] })
+    const refused = await create(project, overlapping, { reuse: true })
+    expect(refused).toMatchObject({ status: 409, body: { reason: 'base-changed' } })
+  })
+
+  it.each([{}, { publish: {} }])('leaves no draft if its changes overlap with those of live (%o)', async (more) => {
+    const project = await changedLive()
+    const count = async () => ((await api('GET', project.live.replace('/live', ''))).body as unknown as []).length
+    const before = await count()
+    const refused = await create(project, overlapping, more)
+    const conflicts = [{ path: 'a', merged: marked.replace('> draft', '> live') }]
+    expect(refused).toMatchObject({ status: 409, body: { reason: 'base-changed', details: { conflicts } } })
+    expect(await count()).toBe(before)
   })
 })
 

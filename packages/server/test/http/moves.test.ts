@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { MovedDocument, PushResult, VersionDiff, VersionTree } from '@stet/contract'
+import { CreatedVersion, MovedDocument, PushResult, VersionDiff, VersionTree } from '@stet/contract'
 import { describe, expect, it } from 'vitest'
 import { createTestProject } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
@@ -48,6 +48,7 @@ describe('POST …/documents/move', () => {
     const documentUuid = await uuidOf(project.live, 'a')
     const draft = await project.newDraft()
     await move(draft, 'a', 'c')
+    expect((await api('GET', draft)).body['changeCount']).toBe(1)
     const [from, to] = [
       { path: 'a', documentUuid, movedTo: 'c' },
       { path: 'c', documentUuid },
@@ -66,14 +67,14 @@ describe('POST …/documents/move', () => {
     const movedFrom = { path: 'a', contentHash: hash('a1') }
     expect((await changesOf(draft)).at(-1)).toMatchObject({ path: 'c', movedFrom })
     expect((await itemsOf(draft)).at(-1)).toMatchObject({ path: 'c', movedFrom })
-    await publish(draft)
+    expect((await publish(draft)).body['changeCount']).toBe(1)
     expect((await changesOf(project.live)).at(-1)).toMatchObject({ path: 'c', status: 'added', movedFrom })
     expect((await itemsOf(project.live)).map(({ path, change, movedFrom: from }) => [path, change, from])).toEqual([
       ['b', null, undefined],
       ['c', null, undefined],
     ])
     const list = (await api<{ changeCount: number }[]>('GET', project.live.replace('/live', ''))).body
-    expect(list[0]?.changeCount).toBe(2)
+    expect(list.map(({ changeCount }) => changeCount)).toEqual([1, 2])
   })
 
   it('happens once for an Idempotency-Key', async () => {
@@ -135,6 +136,57 @@ describe('a push', () => {
     const [{ changeCount } = {}] = (await api<{ changeCount?: number }[]>('GET', project.live.replace('/live', '')))
       .body
     expect(changeCount).toBe(2)
+  })
+
+  it.each([
+    ['without hashes', {}, {}],
+    ['with the bases', { baseHash: hash('a1') }, { baseHash: hash('b1') }],
+    ['with the bases and a text', { baseHash: hash('a1'), content: 'a2' }, { baseHash: hash('b1') }],
+  ])('swaps once if it is repeated %s', async (_, first, second) => {
+    const project = await createTestProject(api, { a: 'a1', b: 'b1' })
+    const draft = await project.newDraft()
+    const swap = [
+      { path: 'b', from: 'a', status: 'moved', ...first },
+      { path: 'a', from: 'b', status: 'moved', ...second },
+    ]
+    expect((await push(draft, swap)).body).toMatchObject({ moved: 2 })
+    const swapped = await itemsOf(draft)
+    for (const more of [{}, { merge: true }]) {
+      if ('merge' in more && !('baseHash' in first)) continue
+      expect((await push(draft, swap, more)).body).toMatchObject({ moved: 0, brokenReferences: [] })
+      expect(await itemsOf(draft)).toEqual(swapped)
+    }
+  })
+
+  it.each([{}, { merge: true }])('swaps back if the bases name the swapped prompts (%o)', async (more) => {
+    const draft = await (await createTestProject(api, { a: 'a1', b: 'b1' })).newDraft()
+    const swap = (a: string, b: string) =>
+      push(
+        draft,
+        [
+          { path: 'b', from: 'a', status: 'moved', baseHash: hash(a) },
+          { path: 'a', from: 'b', status: 'moved', baseHash: hash(b) },
+        ],
+        more,
+      )
+    expect((await swap('a1', 'b1')).body).toMatchObject({ moved: 2 })
+    expect((await swap('b1', 'a1')).body).toMatchObject({ moved: 2 })
+    expect(await changesOf(draft)).toEqual([])
+  })
+
+  it('moves a chain once, and rotates prompts that an earlier push has swapped', async () => {
+    const draft = await (await createTestProject(api, { a: 'a1', b: 'b1' })).newDraft()
+    const moves = (...pairs: [from: string, path: string][]) =>
+      push(
+        draft,
+        pairs.map(([from, path]) => ({ path, from, status: 'moved' })),
+      )
+    const textsOf = async () => Object.fromEntries((await itemsOf(draft)).map((item) => [item.path, item.contentHash]))
+    for (const moved of [2, 0]) expect((await moves(['b', 'c'], ['a', 'b'])).body).toMatchObject({ moved })
+    const repeated = await moves(['a', 'b'], ['b', 'd'])
+    expect(repeated).toMatchObject({ status: 404, body: { reason: 'unknown-document' } })
+    expect((await moves(['b', 'c'], ['c', 'b'])).body).toMatchObject({ moved: 2 })
+    expect(await textsOf()).toMatchObject({ b: hash('b1'), c: hash('a1') })
   })
 
   it('moves a prompt and adds another at the path that it left', async () => {
@@ -240,6 +292,17 @@ describe('POST /versions', () => {
     expect(broken).toMatchObject({ status: 422, body: { details: { documents: [{ path: 'user' }] } } })
     expect((await create(project, { changes, publish: {} })).status).toBe(200)
     expect(await get(project.live, 'c')).toMatchObject({ documentUuid, content: 'c2' })
+  })
+
+  it('lists the prompts that refer to the old paths of its moves, also of a folder that moves into itself', async () => {
+    const project = await createTestProject(api, {
+      'a/x': 'Hi',
+      'a/a/x': '<prompt path="/a/x" />',
+      user: '<prompt path="a/x" /><prompt path="a/a/x" />',
+    })
+    const changes = ['x', 'a/x'].map((name) => ({ path: `a/a/${name}`, from: `a/${name}`, status: 'moved' }))
+    const first = await create(project, { changes })
+    expect(CreatedVersion.parse(first.body)).toMatchObject({ brokenReferences: ['a/a/a/x', 'user'], changeCount: 2 })
   })
 
   it('replaces moves by others, and by none', async () => {
@@ -390,6 +453,23 @@ describe('a conflict of a move with live', () => {
     expect(resolved.body).toMatchObject({ moved: 1 })
     expect((await publish(draft)).status).toBe(200)
     expect(await get(project.live, 'b')).toMatchObject({ documentUuid, content: text('one, uno', '5') })
+  })
+
+  it('is resolved by the same move although the draft has another prompt at the old path', async () => {
+    const { project, draft, documentUuid } = await contested([{ path: 'a', status: 'modified', content: edited }])
+    await put(draft, 'a', 'another')
+    await expectConflict(draft, { path: 'a', movedTo: 'b' })
+    const move = { path: 'b', from: 'a', status: 'moved' }
+    const taken = { status: 409, body: { reason: 'path-taken' } }
+    for (const hashes of [{}, { baseHash: hash('another') }]) {
+      expect(await push(draft, [{ ...move, ...hashes }])).toMatchObject(taken)
+    }
+    const hashes = { baseHash: hash(text('one', '5')), liveHash: hash(edited) }
+    const resolved = await push(draft, [{ ...move, ...hashes, content: text('one', 'five') }])
+    expect(resolved.body).toMatchObject({ moved: 1, brokenReferences: [] })
+    expect((await publish(draft)).status).toBe(200)
+    expect(await get(project.live, 'b')).toMatchObject({ documentUuid, content: text('one', 'five') })
+    expect((await get(project.live, 'a'))['content']).toBe('another')
   })
 
   it('is no conflict if live has the text of the draft', async () => {

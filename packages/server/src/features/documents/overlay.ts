@@ -24,15 +24,6 @@ export function originOf({ path, draft, live, movedTo }: PlannedSlot): string | 
   return movedTo === null && draft.baseHash !== null ? path : null
 }
 
-/**
- * Returns the prompt that a move takes from one slot to another. It may be there already, if the move is repeated.
- * Returns null if there is no such prompt.
- */
-export function movedText(from: PlannedSlot, to: PlannedSlot | undefined): DraftWrite | DocumentText | null {
-  const moved = to?.draft?.movedFrom === from.path && to.draft.deletedAt === null ? to.draft : null
-  return shownIn(from) ?? moved
-}
-
 /** Sets `movedTo` in slots that include all rows of the draft. */
 export function withMoves<Text extends Pick<DocumentText, 'contentHash'>>(
   slots: readonly Omit<SlotOf<Text>, 'movedTo'>[],
@@ -75,6 +66,11 @@ export function isChange(slot: SlotOf<Pick<DocumentText, 'contentHash'>>): boole
   if (draft === null) return false
   if (shownIn(slot)?.contentHash !== live?.contentHash) return true
   return live !== null && (draft.movedFrom !== null || movedTo !== null)
+}
+
+/** True at the old path of a prompt that the draft moves. The move counts once, at the new path. */
+export function isVacated(slot: SlotOf<unknown>): boolean {
+  return slot.movedTo !== null && shownIn(slot) === null
 }
 
 /**
@@ -133,13 +129,16 @@ export interface MovedText extends Pick<DocumentText, 'documentUuid' | 'content'
 /**
  * Computes the draft's row at the path that a prompt leaves. Returns null if the draft needs no row there: what live has
  * at the path is not the prompt that leaves.
+ * @param revision is null if the prompt has left before. Another one that is there now stays.
  */
-export function vacate(slot: PlannedSlot, revision: Revision, isMerged = false): DraftWrite | null {
+export function vacate(slot: PlannedSlot, revision: Revision | null, isMerged = false): DraftWrite | null {
+  const baseHash = baseOf(slot, isMerged)
+  if (revision === null && slot.draft?.deletedAt === null) return { ...slot.draft, baseHash }
   // Live had nothing here when the draft's prompt came. A prompt that live has got since is another one and stays.
   const isAddition = slot.draft?.baseHash === null && slot.movedTo === null
-  if (isAddition || (slot.live === null && baseOf(slot, isMerged) === null)) return null
-  const row = deleteText(slot, revision, isMerged) ?? slot.draft
-  return row && { ...row, baseHash: baseOf(slot, isMerged) }
+  if (isAddition || (slot.live === null && baseHash === null)) return null
+  const row = (revision && deleteText(slot, revision, isMerged)) ?? slot.draft
+  return row && { ...row, baseHash }
 }
 
 /**

@@ -8,7 +8,7 @@ import { changeProject, type ProjectWriter } from './change-project.ts'
 import { checkText, describeChecked, hashContent, loadFromVersion, loadWith } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
-import { assertCurrent, type CurrentWrites, mergedTexts, writeMerged } from './merge/write-merged.ts'
+import { assertCurrent, type CurrentWrites, mergedTexts, mergeTarget, writeMerged } from './merge/write-merged.ts'
 import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { MergedText, Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
@@ -66,7 +66,7 @@ export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdate
   const { merge, baseHash, base, content } = input
   if (!merge || baseHash === undefined) return updateDocument(deps, input)
   const path = normalizeDocumentPath(input.path)
-  return writeMerged(deps, input, [{ path, content, baseHash, base }], (current) => {
+  return writeMerged(deps, mergeTarget(deps, input), [{ path, content, baseHash, base }], (current) => {
     const { content: text, baseHash: replaced } = current.get(path) ?? { content, baseHash }
     return updateDocument(deps, { ...input, content: text ?? content, baseHash: replaced }, current)
   })

@@ -4,24 +4,40 @@ import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import type { TextHead } from '../documents/document.ts'
 import { shownIn, withMoves } from '../documents/overlay.ts'
+import { findProject } from '../documents/version-ref.ts'
 import { NEW_DRAFT, type RecordedVersion, type Version } from '../projects/project.ts'
 import { noDraft, type PlannedDraft } from './drafts/compile-draft.ts'
 import { publishPlanned } from './publish-version.ts'
 import { readChanges } from './push/plan-changes.ts'
-import { type Push, planPush, writePlan } from './push/push-changes.ts'
+import { mergePush, type Push, type PushOutcome, planPush, previewOutcome, writePlan } from './push/push-changes.ts'
 import { withRecord } from './read-versions.ts'
 
 type CreateVersionInput = CreateVersionBody & { caller: Caller; projectId: number; signal?: AbortSignal }
+
+type Creates = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
+
+/** What the changes of the request led to besides the version. */
+export interface CreatedVersion extends RecordedVersion, PushOutcome {}
 
 /**
  * Creates a draft over live, or takes the newest one with the name. Fills and publishes it in the same transaction.
  * @throws AppError as `pushChanges` and `publishVersion`; ConflictError if `replace` would drop others' changes.
  */
-export async function createVersion(
-  deps: Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>,
-  input: CreateVersionInput,
-): Promise<RecordedVersion> {
+export async function createVersion(deps: Creates, input: CreateVersionInput): Promise<CreatedVersion> {
   const push = { changes: readChanges(input.changes ?? []), replaces: input.replace === true }
+  const findSet = async () => {
+    await findProject(deps, input.caller, input.projectId)
+    return (!push.replaces && (await findReused(deps.stores, input))) || noDraft(input.projectId)
+  }
+  const fill = async (filling: Push) => {
+    const outcome = await previewOutcome(deps, input, filling, findSet)
+    return { ...(await fillVersion(deps, input, filling)), ...outcome }
+  }
+  const theirs = input.reuse && !push.replaces ? 'draft' : 'live'
+  return input.merge ? mergePush(deps, { ...input, theirs, findSet }, push, fill) : fill(push)
+}
+
+async function fillVersion(deps: Creates, input: CreateVersionInput, push: Push): Promise<RecordedVersion> {
   const { publish, caller, projectId, signal } = input
   if (publish) {
     return publishPlanned(

@@ -1,6 +1,7 @@
 import type { Caller } from '../../shared/caller.ts'
 import type { ProjectWriter } from '../documents/change-project.ts'
-import type { Slot } from '../documents/ports.ts'
+import { isVacated } from '../documents/overlay.ts'
+import type { SlotOf } from '../documents/ports.ts'
 import type { Version } from '../projects/project.ts'
 import { addRelease } from '../projects/release.ts'
 import type { Publication } from './ports.ts'
@@ -8,9 +9,9 @@ import type { Publication } from './ports.ts'
 interface MergeInput {
   caller: Caller
   draft: Version
-  slots: readonly Pick<Slot, 'path'>[]
+  slots: readonly { path: string }[]
   /** The slots that change live. */
-  changes: readonly Pick<Slot, 'path'>[]
+  changes: readonly SlotOf<unknown>[]
   publication: Omit<Publication, 'number' | 'base'>
   /** The base that an import records. Default: the live version. */
   base?: Publication['base'] | undefined
@@ -40,7 +41,8 @@ export async function mergeDraft({ stores, project, at }: ProjectWriter, input: 
   })
   const version = { ...published, number }
   await addRelease(stores, { caller, project, version, kind: 'publish', at, reason })
-  if (base?.id === head?.id) return { ...version, changeCount: changes.length }
+  const changeCount = changes.filter((slot) => !isVacated(slot)).length
+  if (base?.id === head?.id) return { ...version, changeCount }
   const records = await stores.versions.listRecords(workspaceId, project.id, [version])
-  return { ...version, changeCount: records.get(version.id)?.changeCount ?? changes.length }
+  return { ...version, changeCount: records.get(version.id)?.changeCount ?? changeCount }
 }

@@ -13,9 +13,9 @@ import type { SlotOf } from '../documents/ports.ts'
 import { assertServed, findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import type { RecordedVersion, Version } from '../projects/project.ts'
 import { assertReleasable } from './check-release.ts'
+import { ChangedMeanwhile, untilUnchanged } from './drafts/changed-meanwhile.ts'
 import { type CompiledDraft, compileDraft, fingerprint, hashesIn, type PlannedDraft } from './drafts/compile-draft.ts'
 import {
-  ChangedMeanwhile,
   hashesOfConflict,
   type LiveMerges,
   mergeWithLive,
@@ -28,9 +28,6 @@ import { mergeDraft } from './merge-draft.ts'
 type PublishVersionInput = VersionAddress & PublishVersionBody
 
 type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
-
-// Another attempt follows only if a write changed the texts between compilation and lock. Scans are cached.
-const maxAttempts = 20
 
 /**
  * @throws AppError BadRequestError if the version is not a draft; NotFoundError for the project; ConflictError for
@@ -64,23 +61,18 @@ export async function publishPlanned(
   { plan, write }: Planned,
 ): Promise<RecordedVersion> {
   await findProject(deps, input.caller, input.projectId)
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+  return untilUnchanged(async () => {
     const planned = await plan(deps.stores)
     const merges = input.merge ? await mergeWithLive(deps, ownerOf(input), planned) : noMerges
     if (!input.force) assertNoConflict(planned.slots, merges)
     const compiled = await compileDraft(deps, ownerOf(input), withMerges(planned, merges))
     assertReleasable(compiled, input.block ?? [])
-    try {
-      return await changeProject(deps, input, async (writer) => {
-        const draft = await write(writer)
-        await writeMerges(writer, input.caller, draft, merges)
-        return publishCompiled(writer, input, draft, compiled)
-      })
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile)) throw error
-    }
-  }
-  throw refuse('draft-kept-changing')
+    return changeProject(deps, input, async (writer) => {
+      const draft = await write(writer)
+      await writeMerges(writer, input.caller, draft, merges)
+      return publishCompiled(writer, input, draft, compiled)
+    })
+  })
 }
 
 async function publishCompiled(

@@ -14,7 +14,7 @@ import { pushChanges } from '../../features/versions/push/push-changes.ts'
 import { readTree } from '../../features/versions/read-tree.ts'
 import { listVersions, readVersion } from '../../features/versions/read-versions.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
-import { pushBody, versionBody } from '../../wire/project.ts'
+import { createdVersionBody, pushBody, versionBody } from '../../wire/project.ts'
 import { treeItemBody } from '../../wire/tree.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { pathId, revisionAddress, versionAddress } from '../body/address.ts'
@@ -32,7 +32,7 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       return { status: 200, body: versions.map(versionBody) }
     },
     create: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) => {
+      onlyOnce(deps, { req, res, status: 200, bodyOf: createdVersionBody }, (own) => {
         const caller = callerOf(res)
         if (body.publish) requireScope(caller, ['publish'])
         const projectId = pathId(params.projectId, 'unknown-project')

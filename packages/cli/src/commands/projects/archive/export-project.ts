@@ -53,9 +53,10 @@ async function readProject(
     const { changes } = await client.versions.diff(ref, defined({ projectId, base }))
     for (const { path, documentUuid, after, movedFrom } of changes) {
       if (after || !pathOf.has(documentUuid)) pathOf.set(documentUuid, path)
-      // Live has a prompt until a version up to it deletes it. A draft can only add others.
+      // Live has a prompt until a version up to it deletes it. A draft can only add others, or move one that live has deleted.
       if (number !== null && number <= live && !after) current.delete(path)
-      const isAdded = number === null ? !current.has(path) && !movedFrom : number <= live
+      const isLive = current.has(path) || (movedFrom && current.get(movedFrom.path) === documentUuid)
+      const isAdded = number === null ? !isLive : number <= live
       if (after && isAdded) current.set(path, documentUuid)
       if (after) texts.set(after.contentHash, after.content)
     }

@@ -28,7 +28,11 @@ export interface Edited {
  */
 export async function createPrompt(place: EditPlace, path: string, content: string): Promise<Edited> {
   const changes: Change[] = [{ path, status: 'added', content, baseHash: '' }]
-  const done = await edited(place, async (versionUuid, isDone) => isDone || push(place, versionUuid, changes), changes)
+  const done = await edited(
+    place,
+    async (versionUuid, created) => created ?? push(place, versionUuid, changes),
+    changes,
+  )
   openBuffers.retryMissing({ ...place, versionUuid: done.versionUuid, path })
   return done
 }
@@ -41,14 +45,11 @@ export async function createPrompt(place: EditPlace, path: string, content: stri
  */
 export async function movePrompts(place: EditPlace, moves: readonly Move[]): Promise<Edited & { broken: string[] }> {
   await Promise.allSettled(moves.map(({ from }) => openBuffers.find({ ...place, path: from })?.save()))
-  const left = new Set(moves.map(({ from }) => from))
   let broken: string[] = []
   const done = await edited(
     place,
-    async (versionUuid, isDone) => {
-      // A repeated move changes nothing, but lists the references. It moves the wrong prompt if the old path has one again.
-      if (isDone && moves.some(({ path }) => left.has(path))) return
-      const { brokenReferences = [] } = await push(place, versionUuid, moves)
+    async (versionUuid, created) => {
+      const { brokenReferences = [] } = created ?? (await push(place, versionUuid, moves))
       broken = brokenReferences
     },
     moves,
@@ -83,18 +84,19 @@ async function savedText(place: EditPlace, versionUuid: string, path: string) {
 }
 
 /**
- * @param change makes the change. `isDone`: the draft was created with it.
+ * @param change makes the change. `created` is what the draft was created with, if that was this change.
  * @param changes what `change` does, if no text has to be read for it. A new draft is created with them.
  */
 async function edited(
   place: EditPlace,
-  change: (versionUuid: string, isDone: boolean) => Promise<unknown>,
+  change: (versionUuid: string, created: DraftForEdit['created']) => Promise<unknown>,
   changes: readonly Change[] = [],
 ): Promise<Edited> {
   const { projectId } = place
   const draft = place.isLive ? await draftForEdit(stet, projectId, changes) : null
   const versionUuid = draft?.uuid ?? place.versionUuid
-  await change(versionUuid, changes.length > 0 && draft?.changes === changes)
+  // A draft that another call has created does not have these changes.
+  await change(versionUuid, draft?.created?.changes === changes ? draft.created : null)
   const [tree] = await Promise.all([
     queryClient.fetchQuery({ ...treeQuery(projectId, versionUuid), staleTime: 0 }),
     queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey }),

@@ -134,30 +134,35 @@ function createMerged(client: DatabaseClient): VersionStore['createMerged'] {
   }
 }
 
-/** The draft's rows that differ from live: in the text, or because the draft moves one of both prompts. */
+/**
+ * The draft's rows that differ from live: in the text, or because the draft moves one of both prompts. A move counts at its
+ * new path.
+ */
 const draftChanges = (projectId: number, ids: readonly number[]) => Prisma.sql`
   SELECT r.version_id AS id, count(*) FROM (
-    SELECT r.*, (SELECT d.content_hash FROM document d WHERE ${served(projectId)} AND d.path = r.path) AS live_hash
+    SELECT r.*, (SELECT d.content_hash FROM document d WHERE ${served(projectId)} AND d.path = r.path) AS live_hash,
+      EXISTS (SELECT FROM document m WHERE m.version_id = r.version_id AND m.valid_from = 0 AND m.moved_from = r.path) AS is_left
     FROM document r WHERE r.version_id = ANY(${ids}::int[]) AND r.valid_from = 0) r
-  WHERE CASE WHEN r.deleted_at IS NULL THEN r.content_hash END IS DISTINCT FROM r.live_hash
-    OR r.live_hash IS NOT NULL AND (r.moved_from IS NOT NULL OR EXISTS (
-      SELECT FROM document m WHERE m.version_id = r.version_id AND m.valid_from = 0 AND m.moved_from = r.path))
+  WHERE CASE WHEN r.deleted_at IS NOT NULL THEN r.live_hash IS NOT NULL AND NOT r.is_left
+    ELSE r.content_hash IS DISTINCT FROM r.live_hash OR r.moved_from IS NOT NULL OR r.is_left END
   GROUP BY r.version_id`
 
 /**
- * Per number, the paths at which a text begins or ends, unless one text replaces an equal one of the same prompt. The
- * given numbers limit the rows read: compared with a column instead, they may make the planner read every text of the
- * project.
+ * Per number, the paths at which a text begins or ends, unless one text replaces an equal one of the same prompt, or the
+ * prompt continues at another path. The given numbers limit the rows read: compared with a column instead, they may make
+ * the planner read every text of the project.
  */
 const mergedChanges = (projectId: number, numbers: readonly number[]) => Prisma.sql`
   SELECT c.number, count(*) FROM (
     SELECT t.number FROM (
-      SELECT d.valid_from AS number, d.path, d.content_hash, d.moved_from IS NOT NULL AS is_moved FROM document d
-      WHERE d.project_id = ${projectId} AND d.valid_from = ANY(${numbers}::int[])
-      UNION ALL
-      SELECT d.valid_to, d.path, d.content_hash, false FROM document d
-      WHERE d.project_id = ${projectId} AND d.valid_to = ANY(${numbers}::int[])) t
-    GROUP BY t.number, t.path HAVING count(*) = 1 OR min(t.content_hash) <> max(t.content_hash) OR bool_or(t.is_moved)) c
+      SELECT t.*, bool_or(t.begins) OVER (PARTITION BY t.number, t.document_uuid) AS continues FROM (
+        SELECT d.valid_from AS number, d.path, d.document_uuid, d.content_hash, true AS begins, d.moved_from IS NOT NULL AS is_moved
+        FROM document d WHERE d.project_id = ${projectId} AND d.valid_from = ANY(${numbers}::int[])
+        UNION ALL
+        SELECT d.valid_to, d.path, d.document_uuid, d.content_hash, false, false
+        FROM document d WHERE d.project_id = ${projectId} AND d.valid_to = ANY(${numbers}::int[])) t) t
+    GROUP BY t.number, t.path HAVING CASE count(*) WHEN 1 THEN bool_or(t.begins) OR NOT bool_or(t.continues)
+      ELSE min(t.content_hash) <> max(t.content_hash) OR bool_or(t.is_moved) END) c
   GROUP BY c.number`
 
 const person = Prisma.sql`jsonb_build_object('id', a.id, 'name', a.name, 'email', a.email)`

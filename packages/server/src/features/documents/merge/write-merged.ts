@@ -2,8 +2,8 @@
 import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { byPath, hashContent, loadFromVersion, loadWith, type SourceText } from '../check-document.ts'
-import { movedText, shownIn } from '../overlay.ts'
-import type { Slot } from '../ports.ts'
+import { shownIn } from '../overlay.ts'
+import type { Slot, VersionSet } from '../ports.ts'
 import { hashIn } from '../preconditions.ts'
 import { ownerOf, resolveVersion, type VersionAddress } from '../version-ref.ts'
 import { assertBase, describeConflict, type Sides, textMerger } from './merge-text.ts'
@@ -36,12 +36,19 @@ class StaleTexts extends Error {
   }
 }
 
-/** @throws StaleTexts if a write would replace another text than its base. */
-export function assertCurrent(current: CurrentWrites, slots: readonly Slot[]): void {
+/**
+ * @param moved the prompts that are at their new paths already.
+ * @throws StaleTexts if a write would replace another text than its base.
+ */
+export function assertCurrent(
+  current: CurrentWrites,
+  slots: readonly Slot[],
+  moved: ReadonlyMap<string, SourceText> = new Map(),
+): void {
   const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
-  const replaced = ({ path, from }: MergingWrite) => {
-    const slot = slotAt.get(from ?? path)
-    return slot && (from === undefined ? shownIn(slot) : movedText(slot, slotAt.get(path)))
+  const replaced = ({ path, from = path }: MergingWrite) => {
+    const slot = slotAt.get(from)
+    return moved.get(path) ?? (slot && shownIn(slot))
   }
   const stale = [...current.values()].flatMap((write) => {
     const { path, baseHash } = write
@@ -62,7 +69,18 @@ function textsIn(writes: readonly MergingWrite[]): SourceText[] {
   )
 }
 
-type Merges = Needs<'stores' | 'liveCache' | 'templates'>
+interface MergeTarget extends Pick<VersionAddress, 'caller' | 'signal'> {
+  /** The name of the replaced texts in conflict markers. */
+  theirs: 'draft' | 'live'
+  /** Finds the version whose texts the write replaces. */
+  findSet(): Promise<VersionSet>
+}
+
+type Merges = Needs<'stores' | 'templates'>
+
+export function mergeTarget(deps: Merges & Needs<'liveCache'>, input: VersionAddress): MergeTarget {
+  return { ...input, theirs: 'draft', findSet: async () => (await resolveVersion(deps, input)).version }
+}
 
 // Another attempt follows only if a write changed the texts between merge and lock.
 const maxAttempts = 20
@@ -74,7 +92,7 @@ const maxAttempts = 20
  */
 export async function writeMerged<Result>(
   deps: Merges,
-  input: VersionAddress,
+  target: MergeTarget,
   writes: readonly MergingWrite[],
   write: (current: CurrentWrites) => Promise<Result>,
 ): Promise<Result> {
@@ -87,7 +105,7 @@ export async function writeMerged<Result>(
     } catch (error) {
       if (!(error instanceof StaleTexts)) throw error
       if (attempt === maxAttempts) throw refuse('base-changed', { conflicts: error.texts.map(hashesOf) })
-      current = new Map([...current, ...(await mergeStale(deps, input, given, error.texts))])
+      current = new Map([...current, ...(await mergeStale(deps, target, given, error.texts))])
     }
   }
 
@@ -99,16 +117,16 @@ export async function writeMerged<Result>(
 /** @throws AppError ConflictError */
 async function mergeStale(
   deps: Merges,
-  input: VersionAddress,
+  target: MergeTarget,
   given: ReadonlyMap<string, MergingWrite>,
   stale: readonly StaleText[],
 ): Promise<CurrentWrites> {
-  const { version } = await resolveVersion(deps, input)
-  const owner = ownerOf(input)
+  const set = await target.findSet()
+  const owner = ownerOf(target)
   // A merged text may refer to other texts of the request.
-  const load = loadWith(byPath(textsIn([...given.values()])), loadFromVersion(deps, owner.workspaceId, version))
-  const names = { mine: 'yours', theirs: 'draft' }
-  const merge = textMerger(deps, { owner, projectId: version.projectId, names, load })
+  const load = loadWith(byPath(textsIn([...given.values()])), loadFromVersion(deps, owner.workspaceId, set))
+  const names = { mine: 'yours', theirs: target.theirs }
+  const merge = textMerger(deps, { owner, projectId: set.projectId, names, load })
   const merged = new Map<string, MergingWrite & { isMerged?: true }>()
   const conflicts: object[] = []
   for (const { path, theirs, actual } of stale) {

@@ -10,6 +10,7 @@ import { isConflict, withMoves } from '../../documents/overlay.ts'
 import type { DraftWrite, SlotOf } from '../../documents/ports.ts'
 import type { Version } from '../../projects/project.ts'
 import type { EvaluationOwner } from '../../templates/template-engine.ts'
+import { ChangedMeanwhile } from './changed-meanwhile.ts'
 import type { PlannedDraft, WrittenText } from './compile-draft.ts'
 
 type SlotHead = SlotOf<Pick<TextHead, 'contentHash' | 'documentUuid'>> & { path: string }
@@ -86,9 +87,6 @@ export function withMerges(planned: PlannedDraft, { clean }: LiveMerges): Planne
   })
   return { ...planned, slots: withMoves(slots), written: new Map([...planned.written, ...texts]) }
 }
-
-/** Rolls back a transaction that would write or publish older texts than those that are there now. */
-export class ChangedMeanwhile extends Error {}
 
 /**
  * Writes the clean results. Each row keeps its author, because a merge does not change their intent. Otherwise

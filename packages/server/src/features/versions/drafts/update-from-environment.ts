@@ -6,12 +6,10 @@ import { changeProject } from '../../documents/change-project.ts'
 import { normalizeDocumentPath } from '../../documents/document-path.ts'
 import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
 import type { Version } from '../../projects/project.ts'
-import { ChangedMeanwhile, type LiveMerges, mergeWithLive, writeMerges } from './merge-with-live.ts'
+import { untilUnchanged } from './changed-meanwhile.ts'
+import { type LiveMerges, mergeWithLive, writeMerges } from './merge-with-live.ts'
 
 type Updates = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
-
-// Another attempt follows only if a write changed the texts between merge and lock.
-const maxAttempts = 20
 
 /** @throws AppError BadRequestError for a merged version; NotFoundError; ConflictError for a draft that keeps changing. */
 export async function updateFromEnvironment(
@@ -20,20 +18,15 @@ export async function updateFromEnvironment(
 ): Promise<UpdateResult> {
   const paths = input.paths && new Set(input.paths.map(normalizeDocumentPath))
   await findProject(deps, input.caller, input.projectId)
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+  return untilUnchanged(async () => {
     const draft = await findVersionRow(deps.stores, input)
     if (draft.number !== null) throw refuse('merged-version')
     const slots = await deps.stores.documents.listSlotHeads(input.caller.workspaceId, draft)
     const asked = slots.filter(({ path, movedTo }) => !paths || paths.has(path) || (movedTo && paths.has(movedTo.path)))
     const merges = await mergeWithLive(deps, ownerOf(input), { set: draft, slots: asked, written: new Map() })
     if (merges.clean.size === 0) return describeUpdate(draft, merges)
-    try {
-      return await writeUpdate(deps, input, merges)
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile)) throw error
-    }
-  }
-  throw refuse('draft-kept-changing')
+    return writeUpdate(deps, input, merges)
+  })
 }
 
 function writeUpdate(deps: Updates, input: VersionAddress, merges: LiveMerges): Promise<UpdateResult> {

@@ -1,5 +1,4 @@
 import type { MoveDocumentBody } from '@stet/contract/vocabulary'
-import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { changeProject } from '../../documents/change-project.ts'
 import {
@@ -13,7 +12,7 @@ import type { Document } from '../../documents/document.ts'
 import { shownIn } from '../../documents/overlay.ts'
 import { readBack } from '../../documents/save-document.ts'
 import { findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
-import { ChangedMeanwhile } from '../drafts/merge-with-live.ts'
+import { ChangedMeanwhile, untilUnchanged } from '../drafts/changed-meanwhile.ts'
 import { findBrokenReferences } from './broken-references.ts'
 import { readChanges } from './plan-changes.ts'
 import { assertDraft, type Push, planPush, writePlan } from './push-changes.ts'
@@ -26,9 +25,6 @@ export interface MovedDocument extends Document {
 
 type MoveDocumentInput = VersionAddress & MoveDocumentBody
 
-// Another attempt follows only if a write changed the text between scan and lock.
-const maxAttempts = 20
-
 /**
  * @throws AppError BadRequestError for a path or a merged version; NotFoundError; ConflictError for a wrong `baseHash`, a
  * path that is not free, or a prompt that keeps changing.
@@ -37,15 +33,7 @@ export async function moveDocument(deps: Moves, input: MoveDocumentInput): Promi
   const { from, to: path, baseHash } = input
   const changes = readChanges([{ path, from, status: 'moved', ...(baseHash !== undefined && { baseHash }) }])
   const push = { changes, replaces: false }
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const preview = await previewMove(deps, input, push)
-    try {
-      return await writeMove(deps, input, push, preview)
-    } catch (error) {
-      if (!(error instanceof ChangedMeanwhile)) throw error
-    }
-  }
-  throw refuse('draft-kept-changing')
+  return untilUnchanged(async () => writeMove(deps, input, push, await previewMove(deps, input, push)))
 }
 
 type Preview = Pick<CheckedText<unknown>, 'scan'> & Pick<MovedDocument, 'path' | 'contentHash' | 'brokenReferences'>

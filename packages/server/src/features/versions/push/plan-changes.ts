@@ -11,7 +11,6 @@ import {
   hashesOf,
   isChange,
   type MovedText,
-  movedText,
   moveText,
   originOf,
   shownIn,
@@ -20,6 +19,7 @@ import {
 } from '../../documents/overlay.ts'
 import type { DraftWrite, PlannedSlot, Slot, SlotOf } from '../../documents/ports.ts'
 import { assertHashes } from '../../documents/preconditions.ts'
+import { isWritten, type RepeatedMoves } from './repeated-moves.ts'
 
 export interface PlanInput {
   /** By normalized path. */
@@ -29,6 +29,7 @@ export interface PlanInput {
    * record.
    */
   replaces: boolean
+  repeated: RepeatedMoves
   caller: Caller
   at: Date
 }
@@ -109,7 +110,7 @@ function slotAt(slots: Slots, path: string): Slot {
   return slots.get(path) ?? { path, draft: null, live: null, movedTo: null }
 }
 
-function withoutDraft({ path, live }: Slot): Slot {
+export function withoutDraft({ path, live }: Slot): Slot {
   return { path, draft: null, live, movedTo: null }
 }
 
@@ -119,26 +120,25 @@ interface Source {
   to: string
   /** The prompt. Null if there is none. */
   text: MovedText | null
-  /** True if the draft already shows the prompt at `to`. */
-  isRepeated: boolean
   /** The row at the path afterwards, if no other change writes it. */
   row: DraftWrite | null
 }
 
-function findSources({ changes, replaces, caller, at }: PlanInput, slots: Slots): Map<string, Source> {
+function findSources({ changes, replaces, repeated, caller, at }: PlanInput, slots: Slots): Map<string, Source> {
   const sources = new Map<string, Source>()
   for (const [to, change] of changes) {
     if (!isMove(change)) continue
     const { from, liveHash } = change
     const slot = slotAt(slots, from)
     const seen = replaces ? withoutDraft(slot) : slot
-    const found = movedText(seen, replaces ? undefined : slots.get(to))
-    const row = vacate(seen, { at, by: caller.author }, liveHash !== undefined || replaces)
-    const isRepeated = found !== null && shownIn(seen) === null
-    const origin = isRepeated ? from : originOf(seen)
+    const isMerged = liveHash !== undefined || replaces
+    const done = repeated.get(to)
+    const row = vacate(seen, done ? null : { at, by: caller.author }, isMerged)
+    const found = done ?? shownIn(seen)
+    const origin = done ? from : originOf(seen)
     // If neither live nor the base has the prompt any more, only the draft has it.
     const text = found && { ...textOf(found), origin: row === null && origin === from ? null : origin }
-    sources.set(from, { slot, to, text, isRepeated, row })
+    sources.set(from, { slot, to, text, row })
   }
   return sources
 }
@@ -150,11 +150,14 @@ function textOf({ documentUuid, content, contentHash, createdAt }: Omit<MovedTex
 type Sources = ReadonlyMap<string, Source>
 
 /** The hashes of a move concern the path that the prompt leaves. */
-function hashesAt({ replaces }: PlanInput, slot: Slot, change: Change, sources: Sources) {
+function hashesAt({ replaces, repeated }: PlanInput, slot: Slot, change: Change, sources: Sources) {
   const source = isMove(change) ? sources.get(change.from) : undefined
   if (source) {
-    const actual = { shown: source.text?.contentHash ?? null, live: source.slot.live?.contentHash ?? null }
-    return { path: source.slot.path, actual, wanted: change }
+    const shown = source.text?.contentHash ?? null
+    const actual = { shown, live: source.slot.live?.contentHash ?? null }
+    const { baseHash: _baseHash, ...others } = change
+    const isDone = shown !== null && repeated.has(slot.path) && isWritten(change, shown)
+    return { path: source.slot.path, actual, wanted: isDone ? others : change }
   }
   return { path: slot.path, actual: hashesOf(replaces ? withoutDraft(slot) : slot), wanted: change }
 }
@@ -208,15 +211,15 @@ function planWrite(plan: Plan, { replaces, caller, at }: PlanInput, { change, sl
 /** @throws AppError ConflictError */
 function planMove(
   plan: Plan,
-  { replaces, caller, at }: PlanInput,
+  { replaces, repeated, caller, at }: PlanInput,
   { change, slot, target, source }: Planned<Move> & { source: Source | undefined },
 ): void {
   if (!source?.text) {
     plan.missing ??= change.from
     return
   }
-  const { isRepeated, text } = source
-  if (!isRepeated && shownIn(target) !== null) throw refuse('path-taken', { path: slot.path })
+  const { text } = source
+  if (!repeated.has(slot.path) && shownIn(target) !== null) throw refuse('path-taken', { path: slot.path })
   const { content } = change
   const moved = content === undefined ? text : { ...text, content, contentHash: hashContent(content) }
   if (settle(plan, slot, moveText(target, moved, { at, by: caller.author }, replaces))) plan.moved += 1

@@ -7,6 +7,7 @@ import {
   type CurrentWrites,
   type MergingWrite,
   mergedTexts,
+  mergeTarget,
   writeMerged,
 } from '../../documents/merge/write-merged.ts'
 import type { Slot, VersionSet } from '../../documents/ports.ts'
@@ -14,7 +15,8 @@ import { documentNotFound } from '../../documents/read-document.ts'
 import { findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
 import type { Version } from '../../projects/project.ts'
 import { findBrokenReferences } from './broken-references.ts'
-import { type Plan, type PlanInput, planChanges, planReplacement, readChanges } from './plan-changes.ts'
+import { type Plan, type PlanInput, planChanges, planReplacement, readChanges, withoutDraft } from './plan-changes.ts'
+import { findRepeated, type RepeatedMoves } from './repeated-moves.ts'
 
 /** `documentsProcessed` counts the changes that are not `unchanged`, the other numbers the changed texts. */
 export type PushResult = Omit<PushBody, 'commitUuid'>
@@ -31,32 +33,55 @@ export async function pushChanges(
 ): Promise<PushResult> {
   const push = { changes: readChanges(input.changes), replaces: false }
   if (!input.merge) return writePush(deps, input, push)
-  return writeMerged(deps, input, [...push.changes].flatMap(mergingWrite), (current) =>
-    writePush(deps, input, { ...push, changes: withCurrent(push.changes, current), current }),
+  return mergePush(deps, mergeTarget(deps, input), push, (merging) => writePush(deps, input, merging))
+}
+
+/** Repeats `write` with merged texts. */
+export function mergePush<Result>(
+  deps: Needs<'stores' | 'templates'>,
+  target: Parameters<typeof writeMerged>[1],
+  push: Push,
+  write: (push: Push) => Promise<Result>,
+): Promise<Result> {
+  return writeMerged(deps, target, [...push.changes].flatMap(mergingWrite), (current) =>
+    write({ ...push, changes: withCurrent(push.changes, current), current }),
   )
+}
+
+/** The part of a result that a caller cannot derive from its request. */
+export type PushOutcome = Pick<PushBody, 'brokenReferences' | 'merged'>
+
+/**
+ * Computed before the write, because scans do not belong into a transaction.
+ * @param findSet finds the texts that the push changes.
+ */
+export async function previewOutcome(
+  deps: Needs<'stores' | 'templates' | 'clock'>,
+  input: Pick<VersionAddress, 'caller' | 'signal'>,
+  push: Push,
+  findSet: () => Promise<VersionSet>,
+): Promise<PushOutcome> {
+  const merged = mergedTexts(push.current)
+  const outcome = merged.length > 0 && { merged }
+  if (![...push.changes.values()].some(({ status }) => status === 'moved')) return { ...outcome }
+  const set = await findSet()
+  const plan = await planPush(deps.stores, set, { ...push, at: deps.clock.now(), caller: input.caller })
+  return { brokenReferences: await findBrokenReferences(deps, ownerOf(input), set, plan), ...outcome }
 }
 
 async function writePush(deps: Pushes, input: VersionAddress, push: Push): Promise<PushResult> {
   const { caller } = input
-  const moves = [...push.changes.values()].some(({ status }) => status === 'moved')
-  // Read before the write, because scans do not belong into a transaction.
-  const brokenReferences = moves ? await previewBroken(deps, input, push) : []
+  const outcome = await previewOutcome(deps, input, push, async () =>
+    assertDraft(await findVersionRow(deps.stores, input)),
+  )
   return changeProject(deps, input, async (writer) => {
     const version = assertDraft(await findVersionRow(writer.stores, input))
     const plan = await planPush(writer.stores, version, { ...push, at: writer.at, caller })
     if (await writePlan(writer.stores, caller.workspaceId, version, plan)) await writer.touch(version)
     const { added, modified, deleted, moved } = plan
-    const merged = mergedTexts(push.current)
     const counts = { documentsProcessed: push.changes.size, added, modified, deleted }
-    const broken = moves && { moved, brokenReferences }
-    return { versionUuid: version.uuid, ...counts, ...broken, ...(merged.length > 0 && { merged }) }
+    return { versionUuid: version.uuid, ...counts, ...(outcome.brokenReferences && { moved }), ...outcome }
   })
-}
-
-async function previewBroken(deps: Pushes, input: VersionAddress, push: Push): Promise<string[]> {
-  const draft = assertDraft(await findVersionRow(deps.stores, input))
-  const plan = await planPush(deps.stores, draft, { ...push, at: deps.clock.now(), caller: input.caller })
-  return findBrokenReferences(deps, ownerOf(input), draft, plan)
 }
 
 /** @throws AppError BadRequestError */
@@ -87,20 +112,21 @@ function withoutBases(
   changes: ReadonlyMap<string, Change>,
   current: CurrentWrites,
   slots: readonly Slot[],
+  repeated: RepeatedMoves,
 ): Map<string, Change> {
   const slotAt = new Map(slots.map((slot) => [slot.path, slot]))
   const moving = [...changes].map(([path, change]): [string, Change] => {
     const { baseHash: _baseHash, ...move } = change
     const from = slotAt.get(change.from ?? path)
-    return [path, current.has(path) || (from && mayBeAnother(from, path)) ? change : move]
+    const keepsBase = current.has(path) || (from && !repeated.has(path) && mayBeAnother(from))
+    return [path, keepsBase ? change : move]
   })
   return new Map(moving)
 }
 
-function mayBeAnother({ draft, movedTo }: Slot, to: string): boolean {
+function mayBeAnother({ draft, movedTo }: Slot): boolean {
   if (draft === null || draft.deletedAt !== null) return false
-  if (movedTo !== null && movedTo.path !== to) return true
-  return draft.baseHash === null && draft.movedFrom === null
+  return movedTo !== null || (draft.baseHash === null && draft.movedFrom === null)
 }
 
 export interface Push extends Pick<PlanInput, 'changes' | 'replaces'> {
@@ -122,9 +148,12 @@ export async function planPush(
   const { workspaceId } = push.caller
   const paths = [...push.changes].flatMap(([path, { from }]) => (from === undefined ? [path] : [path, from]))
   const slots = await documents.listSlots(workspaceId, draft, [...new Set(paths)])
-  if (current) assertCurrent(current, slots)
-  const changes = current ? withoutBases(push.changes, current, slots) : push.changes
-  const plan = planChanges({ ...push, changes }, slots)
+  // The bases of a replacement concern live's texts.
+  const seen = push.replaces ? slots.map(withoutDraft) : slots
+  const repeated = findRepeated(push.changes, seen)
+  if (current) assertCurrent(current, seen, repeated)
+  const changes = current ? withoutBases(push.changes, current, seen, repeated) : push.changes
+  const plan = planChanges({ ...push, changes, repeated }, slots)
   if (plan.missing !== undefined) throw await documentNotFound({ stores }, workspaceId, draft, plan.missing)
   return push.replaces ? planReplacement(plan, await documents.listSlotHeads(workspaceId, draft), push.caller) : plan
 }

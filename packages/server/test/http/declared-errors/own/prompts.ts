@@ -19,6 +19,7 @@ export const promptCauses: Record<string, Scenario> = {
   'versions.create unknown-document': (world) => created(world, moved('unknown', newName())),
   'versions.create path-taken': (world) => created(world, moved('hello', 'counting')),
   'versions.create base-changed': (world) => created(world, { changes: [{ ...changed, baseHash: 'other' }] }),
+  'versions.create base-mismatch': (world) => created(world, { merge: true, changes: [{ ...changed, ...mismatched }] }),
   'versions.create live-text-changed': (world) => created(world, { changes: [{ ...changed, liveHash: 'other' }] }),
   'versions.create others-changed': async (world) => {
     const name = newName()
