@@ -9,7 +9,7 @@ import { connectRedis } from '../../../packages/server/src/adapters/redis/connec
 import { createSharedRunEventLog } from '../../../packages/server/src/adapters/redis/event-log/run-event-log.ts'
 import { createSharedRunQueue, type SharedRunQueue } from '../../../packages/server/src/adapters/redis/run-queue.ts'
 import { createSignalChannel } from '../../../packages/server/src/adapters/redis/signal-channel.ts'
-import { eventCodec } from '../../../packages/server/src/wire/event-codec.ts'
+import { eventCodec } from '../../../packages/server/src/wire/event-log-format.ts'
 import { compare, type Figures, loadMeasures } from '../measuring/rounds.ts'
 import { redisUrl as url } from './servers.ts'
 

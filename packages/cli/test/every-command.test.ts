@@ -228,7 +228,7 @@ const rows: Record<string, Row> = {
   'projects create': { argv: () => ['made'], keys: 'project version' },
   'projects update': {
     argv: ({ project }) => [String(project.id), '--retention-days', '30'],
-    keys: 'createdAt defaultModel defaultProvider deletedAt id lastEditedAt liveVersionUuid name retentionDays updatedAt workspaceId',
+    keys: 'createdAt defaultModel defaultProvider deletedAt id keepParameters lastEditedAt liveVersionUuid name retentionDays updatedAt workspaceId',
     lacking: [[({ project }) => [String(project.id)], '--retention-days']],
   },
   'projects export': {

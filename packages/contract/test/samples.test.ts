@@ -40,7 +40,7 @@ describe.each([...schemas].filter(([name]) => sampleOf(name)))('%s', (name, sche
 })
 
 /** In these fields null resets the value. */
-const nullIsAValue = new Set(['UpdateProjectBody.retentionDays'])
+const nullIsAValue = new Set(['UpdateProjectBody.retentionDays', 'UpdateProjectBody.keepParameters'])
 
 describe.each(requests)('%s', (name, schema) => {
   test('refuses its invalid sample at the right place', () => {

@@ -63,15 +63,15 @@ import { type StartedWork, shutDown, startUp } from './lifecycle.ts'
 import { systemClock } from './shared/clock.ts'
 import type { Logger } from './shared/logger.ts'
 import { noTracer } from './shared/tracer.ts'
-import { eventCodec } from './wire/event-codec.ts'
+import { eventCodec } from './wire/event-log-format.ts'
 
 export type Composition = Awaited<ReturnType<typeof compose>>
 
-const maxEvents = 500_000
-const maxEventBytes = 32 * 1024 * 1024
-const stopWaitMs = 2_000
-const storeWaitMs = 60_000
-const toolWaitMs = 300_000
+const runLimits = {
+  maxEvents: 500_000,
+  maxEventBytes: 32 * 1024 * 1024,
+  ...{ stopWaitMs: 2_000, storeWaitMs: 60_000, toolWaitMs: 300_000 },
+}
 const features = [
   'stream',
   'background',
@@ -387,14 +387,11 @@ function runSettings(config: Config, database: Database<Stores>, { lease }: Repl
     instanceId: randomUUID(),
     graceMs: config.graceMs,
     runTimeoutMs: config.runTimeoutSeconds * 1000,
-    maxEvents,
-    maxEventBytes,
-    stopWaitMs,
-    storeWaitMs,
-    toolWaitMs,
+    ...runLimits,
     sharesDatabase: database.kind === 'postgres',
     lease: { ...defaultLeaseTimes, ...lease },
     retentionDays: config.retentionDays,
+    keepParameters: config.keepParameters,
     eventRetentionMs: config.eventRetentionHours * 3_600_000,
   }
 }

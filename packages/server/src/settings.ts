@@ -227,6 +227,9 @@ export const settings = {
   retentionDays: setting('STET_RETENTION_DAYS', whole(0, 3_650).prefault('0')).describe(
     'Days after which ended conversations are deleted, unless their project sets `retentionDays`; 0 = never.',
   ),
+  keepParameters: setting('STET_KEEP_PARAMETERS', onOff.prefault('on')).describe(
+    'Whether runs keep the parameters that they were given, unless their project sets `keepParameters`.',
+  ),
   drainDelayMs: setting(
     'STET_DRAIN_DELAY_MS',
     whole(0, 600_000).optional(),

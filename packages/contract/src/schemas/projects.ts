@@ -19,6 +19,9 @@ export const Project = z
     retentionDays: RetentionDays.nullable().meta({
       description: 'Days after which ended conversations are deleted; `null` means the setting of the server.',
     }),
+    keepParameters: z.boolean().nullable().meta({
+      description: 'Whether runs keep their parameters; `null` means the setting of the server.',
+    }),
     lastEditedAt: Timestamp,
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -42,12 +45,15 @@ export const CreateProjectBody = absent({
   example: "{ name: 'Support', defaultProvider: 'openai', defaultModel: 'gpt-6-luna', retentionDays: 90 }",
 })
 
-export const UpdateProjectBody = absentBut(['retentionDays'], {
+export const UpdateProjectBody = absentBut(['retentionDays', 'keepParameters'], {
   name: Name.exactOptional(),
   defaultProvider: z.string().exactOptional().meta({ description: '`""` clears the default.' }),
   defaultModel: z.string().exactOptional().meta({ description: '`""` clears the default.' }),
   retentionDays: RetentionDays.nullable().exactOptional().meta({
     description: 'Days after which ended conversations are deleted; `null` restores the setting of the server.',
+  }),
+  keepParameters: z.boolean().nullable().exactOptional().meta({
+    description: 'Whether runs keep their parameters, from the next run on; `null` restores the setting of the server.',
   }),
 }).meta({
   id: 'UpdateProjectBody',

@@ -23,6 +23,15 @@ export const RunState = z.enum(['queued', 'running', 'completed', 'error', 'stop
     "The state of a conversation's latest run: `queued`, then `running`, then `completed`, `error` or `stopped`. A queued run can be stopped too.",
 })
 
+export const RunMode = z
+  .enum(['json', 'sse', 'background'])
+  .meta({ description: 'How the caller gets the result: as one response, as a stream, or later.' })
+
+export const ParametersState = z.enum(['kept', 'too-large', 'off', 'none']).meta({
+  description:
+    '`kept`: the run has its parameters. `too-large`: they have more than 64 KB as JSON. `off`: the server or the project keeps none. `none`: a chat has no parameters.',
+})
+
 export const Usage = z
   .object({
     inputTokens: z.int().nonnegative(),

@@ -1296,6 +1296,13 @@ export const PARAMETER_TYPES = ['text', 'image', 'file'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
+ * `kept`: the run has its parameters. `too-large`: they have more than 64 KB as JSON. `off`: the server or the
+ * project keeps none. `none`: a chat has no parameters.
+ */
+export const PARAMETERS_STATES = ['kept', 'too-large', 'off', 'none'] as const
+export type ParametersState = (typeof PARAMETERS_STATES)[number]
+
+/**
  * The person or program that an API key acts for.
  * @example { id: 1, name: 'Ada', email: 'ada@example.com' }
  */
@@ -1317,6 +1324,8 @@ export interface Project {
   defaultModel: string | null
   /** Days after which ended conversations are deleted; `null` means the setting of the server. */
   retentionDays: number | null
+  /** Whether runs keep their parameters; `null` means the setting of the server. */
+  keepParameters: boolean | null
   lastEditedAt: string
   createdAt: string
   updatedAt: string
@@ -1792,6 +1801,10 @@ export interface RunFailure {
   }
 }
 
+/** How the caller gets the result: as one response, as a stream, or later. */
+export const RUN_MODES = ['json', 'sse', 'background'] as const
+export type RunMode = (typeof RUN_MODES)[number]
+
 /** @example const value = response.streamType === 'object' ? response.object : response.text */
 export type RunResponse = TextResponse | ObjectResponse
 
@@ -2034,6 +2047,8 @@ export interface UpdateProjectBody {
   defaultModel?: string
   /** Days after which ended conversations are deleted; `null` restores the setting of the server. */
   retentionDays?: number | null
+  /** Whether runs keep their parameters, from the next run on; `null` restores the setting of the server. */
+  keepParameters?: boolean | null
 }
 
 /**

@@ -6,10 +6,9 @@ import { promisify } from 'node:util'
 import { createDeflateRaw, deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
 import type { Message } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
-import type { LogEntry, StoredFrames, StoredLog } from '../features/runs/ports.ts'
+import type { EventCodec, LogEntry, StoredFrames, StoredLog } from '../features/runs/ports.ts'
 import { evenTexts, jsonPieces } from '../shared/json-pieces.ts'
-
-import { encodeMessage } from './run-frames.ts'
+import { bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
 
 const compress = promisify(deflateRaw)
 const expand = promisify(inflateRaw)
@@ -36,7 +35,7 @@ interface FramePlace extends Omit<StoredFrames, 'bytes'> {
 
 /**
  * @returns the format byte and the content, which may be compressed. The content is one JSON line `{messages, entries,
- * spending}` and the raw frames.
+ * underWay}` and the raw frames.
  */
 export async function packEventLog(log: StoredLog): Promise<Uint8Array> {
   const { messages, entries } = log
@@ -59,7 +58,7 @@ export async function packEventLog(log: StoredLog): Promise<Uint8Array> {
   return Buffer.concat([Buffer.of(packing.deflated), deflated])
 }
 
-function* textsOf({ messages, entries, spending }: StoredLog): Generator<string> {
+function* textsOf({ messages, entries, underWay }: StoredLog): Generator<string> {
   yield '{"messages":['
   let mark = ''
   for (const message of messages) {
@@ -87,7 +86,7 @@ function* textsOf({ messages, entries, spending }: StoredLog): Generator<string>
     mark = ','
   }
   if (open) yield mark + JSON.stringify(open)
-  yield spending ? `],"spending":${JSON.stringify(spending)}}\n` : ']}\n'
+  yield underWay ? `],"underWay":${JSON.stringify(underWay)}}\n` : ']}\n'
   for (const entry of entries) {
     if ('bytes' in entry) yield entry.bytes.toString('utf8')
     else if (typeof entry.pieces === 'string') yield entry.pieces
@@ -112,7 +111,7 @@ export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null
   const rest = file.subarray(1)
   const bytes = form === packing.plain ? Buffer.from(rest) : await expand(rest)
   const headEnd = bytes.indexOf('\n')
-  const { spending, ...head } = JSON.parse(bytes.toString('utf8', 0, headEnd)) as Pick<StoredLog, 'spending'> & {
+  const { underWay, ...head } = JSON.parse(bytes.toString('utf8', 0, headEnd)) as Pick<StoredLog, 'underWay'> & {
     messages: Message[]
     entries: (LogEntry | FramePlace)[]
   }
@@ -123,7 +122,7 @@ export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null
     next += byteLength
     return { ...ids, bytes: bytes.subarray(next - byteLength, next) }
   })
-  return defined({ messages: head.messages.map(encodeMessage), entries, spending })
+  return defined({ messages: head.messages.map(encodeMessage), entries, underWay })
 }
 
 export function entriesAfter({ entries }: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[] {
@@ -135,4 +134,14 @@ export function entriesAfter({ entries }: StoredLog, afterId: number): readonly 
   const mark = `\nid: ${afterId}\n\n`
   const seen = begun.bytes.indexOf(mark) + Buffer.byteLength(mark)
   return [{ ...begun, id: afterId + 1, bytes: begun.bytes.subarray(seen) }, ...entries.slice(place + 1)]
+}
+
+export const eventCodec: EventCodec = {
+  encodeMessage,
+  encodeResponse,
+  encodeEvent,
+  bytesOf,
+  packEventLog,
+  unpackEventLog,
+  entriesAfter,
 }

@@ -19,6 +19,7 @@ export function projectBody(project: Project): ProjectBody {
     defaultProvider: project.defaultProvider,
     defaultModel: project.defaultModel,
     retentionDays: project.retentionDays,
+    keepParameters: project.keepParameters,
     lastEditedAt: project.lastEditedAt.toISOString(),
     createdAt: project.createdAt.toISOString(),
     updatedAt: project.updatedAt.toISOString(),

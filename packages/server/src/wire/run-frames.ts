@@ -1,13 +1,13 @@
 /** Encodes a run's events as event stream frames, once for all readers. Pieces refer to messages by position. */
 import type { Message, RunFailure } from '@stet/contract/vocabulary'
 import type { EventPiece, LogEntry, StoredFrames } from '../features/runs/ports.ts'
-import type { ProviderEvent, RunEvent } from '../features/runs/run.ts'
-import {
-  type EncodedResponse,
-  isRange,
-  type MessageSlice,
-  type RunSource,
-  type StepResponse,
+import type {
+  EncodedResponse,
+  MessageSlice,
+  ProviderEvent,
+  RunEvent,
+  RunSource,
+  StepResponse,
 } from '../features/runs/run.ts'
 import type { RunError } from '../shared/app-error.ts'
 import { storableJson } from '../shared/text-guards.ts'
@@ -74,7 +74,7 @@ function responsePieces({ response, head }: EncodedResponse): EventPiece[] {
 function addSlice(pieces: EventPiece[], slice: MessageSlice): void {
   for (const [place, item] of slice.entries()) {
     if (place > 0) pieces.push(',')
-    pieces.push(isRange(item) ? item : encodeMessage(item))
+    pieces.push('role' in item ? encodeMessage(item) : item)
   }
 }
 

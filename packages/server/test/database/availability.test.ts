@@ -7,7 +7,7 @@ import { postgresToolCallStore } from '../../src/adapters/database/stores/tool-c
 import { usageOf } from '../../src/features/providers/usage.ts'
 import type { RunEnd } from '../../src/features/runs/ports.ts'
 import { AppError } from '../../src/shared/app-error.ts'
-import { orphanedRun } from '../runs/orphaned-run.ts'
+import { noFigures, orphanedRun } from '../runs/orphaned-run.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { isSkippedWithoutServer, testServerUrl } from '../support/database-server.ts'
@@ -170,6 +170,7 @@ describe.skipIf(testServerUrl !== undefined)('full disk below the embedded datab
       },
       ...{ status: 'completed', messages: [], lastEventId: 1, endedAt: new Date(), eventLog: new Uint8Array() },
       result: { toolRequests: [], tokenUsage: usageOf({}), cost: 0, costUnknown: false },
+      figures: noFigures,
     }
     const other = orphanedRun('owner')
     const [created, ended] = await Promise.allSettled([runs.create(other.conversation, other.run), runs.end(end)])

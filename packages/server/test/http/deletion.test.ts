@@ -279,6 +279,7 @@ describe('DELETE /projects/{id}', () => {
     for (const table of [
       'version',
       'release',
+      'run_figure',
       'document',
       'evaluation',
       'example',

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { storedReader } from '../../src/features/runs/events/stored-events.ts'
 import type { LogEntry, RunLogReader, StoredLog } from '../../src/features/runs/ports.ts'
-import { eventCodec } from '../../src/wire/event-codec.ts'
+import { eventCodec } from '../../src/wire/event-log-format.ts'
 import type { LegacyClient } from '../../src/wire/legacy-clients.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import {

@@ -6,7 +6,12 @@ let bench: RunBench
 beforeAll(async () => {
   // With room for one large answer, the others wait for the end of its run.
   const environment = { STET_ENDED_RUN_BYTES: '120000', STET_UNREAD_BYTES: '2097152' }
-  bench = await runBench({ plain: prompt('<user>Say it</user>') }, environment)
+  const prompts = {
+    plain: prompt('<user>Say it</user>'),
+    greet: prompt('Be terse.\n<user>Greet {{ name }}</user>', 'maxRetries: 0\n'),
+    asks: prompt('<user>Ask</user>', 'tools: { ask: { description: Asks } }\n'),
+  }
+  bench = await runBench(prompts, environment)
 })
 afterAll(() => bench.close())
 
@@ -69,4 +74,136 @@ it('stores large responses that end at the same time unchanged, and their conver
     const after = (await bench.conversation(body['uuid']))['conversation'] as unknown[]
     expect(after.slice(0, -2)).toEqual(conversation)
   }
+})
+
+const rowsOf = async (table: 'run' | 'run_figure', uuid: unknown) => {
+  const key = table === 'run' ? 'uuid' : 'run_uuid'
+  const { rows } = await bench.server.database.session.query(
+    `SELECT t.* FROM ${table} t WHERE ${key} IN (SELECT uuid FROM run WHERE conversation_uuid = $1) ORDER BY ${key}`,
+    [uuid],
+  )
+  return rows
+}
+/** Returns a function that reads until the text contains `mark`, and returns the text. */
+const readerOf = (response: Response) => {
+  const reader = response.body?.getReader()
+  let text = ''
+  return async (mark: string) => {
+    while (!text.includes(mark)) text += Buffer.from((await reader?.read())?.value ?? []).toString()
+    return text
+  }
+}
+const spansOf = (row: Record<string, unknown> | undefined) =>
+  (JSON.parse(String(row?.['spans'])) as { spans: Record<string, unknown>[] }).spans
+
+it('a run of each mode keeps its facts in its row, and its end inserts one figure', async () => {
+  const started = { api_key_id: expect.any(Number), author_id: expect.any(Number) }
+  const messages = [{ role: 'user', content: 'and wave' }]
+  const parameters = { z: 1, name: 'Ada' }
+  const run = { parameters, messages }
+  const [json, sse, background] = [
+    (await bench.run('greet', run)).body['uuid'],
+    (await bench.stream('greet', run)).last['uuid'],
+    await bench.background('greet', run),
+  ]
+  await bench.attach(String(background))
+  for (const [mode, uuid] of Object.entries({ json, sse, background })) {
+    const [row] = await rowsOf('run', uuid)
+    const shared = { model: 'gpt-4o', input_tokens: 12, output_tokens: 8, cached_tokens: 0, usage_estimated: false }
+    const { firstTokenMs } = { firstTokenMs: mode === 'json' ? null : expect.any(Number) }
+    expect(row).toMatchObject({
+      ...{ ...started, ...shared, mode, parameters_state: 'kept', given_from: 2, given_count: 1 },
+      ...{ provider: 'openai', finish_reason: 'stop', first_token_ms: firstTokenMs, status: 'completed' },
+    })
+    expect(row?.['parameters']).toBe('{"z":1,"name":"Ada"}')
+    expect(Number(row?.['cost_nano'])).toBe(110_000)
+    expect(new Date(String(row?.['started_at'])).getTime()).toBeGreaterThanOrEqual(
+      new Date(String(row?.['created_at'])).getTime(),
+    )
+    const figures = await rowsOf('run_figure', uuid)
+    expect(figures).toEqual([expect.objectContaining({ ...shared, first_token_ms: firstTokenMs, status: 'completed' })])
+    const { document_uuid, version_uuid, project_id, via } = row ?? {}
+    expect(figures[0]).toMatchObject({ document_uuid, version_uuid, project_id, via })
+  }
+  await bench.chat(json, { messages: [...messages, ...messages] })
+  const [first, chat] = (await rowsOf('run', json)).sort((one, other) => Number(one['epoch']) - Number(other['epoch']))
+  expect(chat).toMatchObject({ ...started, parameters: null, parameters_state: 'none', given_from: 4, given_count: 2 })
+  expect(chat?.['document_uuid']).toBe(first?.['document_uuid'])
+  expect(await rowsOf('run_figure', json)).toHaveLength(2)
+})
+
+it('keeps 64 KB of parameters, and none of larger ones or if the server or the project keeps none', async () => {
+  const { settings } = bench.server.deps.runs
+  const [, projectId] = /(projects\/\d+)/.exec(bench.live) ?? []
+  const change = (keepParameters: boolean | null) => bench.api('PUT', `/${projectId}`, { body: { keepParameters } })
+  const kept = async (name: string) => {
+    const [row] = await rowsOf('run', (await bench.run('greet', { parameters: { name } })).body['uuid'])
+    return [row?.['parameters_state'], row?.['parameters'] === JSON.stringify({ name })]
+  }
+  const name = 'ö'.repeat((65_536 - Buffer.byteLength('{"name":""}') - 1) / 2)
+  expect(await kept(`${name}a`)).toEqual(['kept', true])
+  expect(await kept(`${name}ab`)).toEqual(['too-large', false])
+  expect(await change(false)).toMatchObject({ status: 200, body: { keepParameters: false } })
+  expect(await kept('Ada')).toEqual(['off', false])
+  settings.keepParameters = false
+  await change(true)
+  expect(await kept('Ada')).toEqual(['kept', true])
+  await change(null)
+  expect(await kept('Ada')).toEqual(['off', false])
+  settings.keepParameters = true
+})
+
+it.each([
+  ['stopped', true],
+  ['failed', false],
+])('estimates the tokens of a streamed answer that was %s', async (_name, isStopped) => {
+  const text = 'One two three four five six seven eight nine ten. '.repeat(20)
+  bench.fake.enqueue({ deltas: [text, 'more'], ...(isStopped ? { hang: 'mid-stream' } : { cut: 1 }) })
+  const response = await bench.open('greet', { parameters: { name: 'Ada' } })
+  const uuid = response.headers.get('x-conversation-uuid') ?? ''
+  const next = readerOf(response)
+  await next('nine ten. "')
+  if (isStopped) await bench.stop(uuid)
+  await next('chain-error')
+  const [row] = await rowsOf('run', uuid)
+  expect(row).toMatchObject({ usage_estimated: true, finish_reason: null, input_tokens: 5 })
+  expect(row?.['output_tokens']).toBe(250)
+  expect(Number(row?.['cost_nano'])).toBeGreaterThan(0)
+  expect(await rowsOf('run_figure', uuid)).toMatchObject([
+    { usage_estimated: true, output_tokens: row?.['output_tokens'] },
+  ])
+  expect(spansOf(row)).toMatchObject([
+    { kind: 'step', status: isStopped ? 'stopped' : 'error' },
+    { kind: 'model', status: isStopped ? 'stopped' : 'error', usage: { outputTokens: row?.['output_tokens'] } },
+  ])
+})
+
+it.each([
+  ['refused', { status: 429 }],
+  ['lost before its answer began', { reset: true }],
+] as const)('a call that was %s counts nothing', async (_name, reply) => {
+  bench.fake.enqueue(reply)
+  const { body } = await bench.run('greet', { parameters: { name: 'Ada' } })
+  const [row] = await rowsOf('run', body.details?.['conversationUuid'])
+  expect(row).toMatchObject({ model: 'gpt-4o', input_tokens: 0, output_tokens: 0, usage_estimated: false })
+})
+
+it('keeps the spans of steps, model calls and awaited tool calls with their parents', async () => {
+  bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'ask', arguments: {} }] }, { text: 'Done' })
+  const response = await bench.open('asks', { tools: ['ask'] })
+  const next = readerOf(response)
+  const text = await next('"type":"tool-call"')
+  const [, toolCallId] = /"toolCallId":"([^"]+)"/.exec(text) ?? []
+  await bench.api('POST', '/tools/results', { body: { toolCallId, result: 'yes' } })
+  await next('chain-completed')
+  const uuid = response.headers.get('x-conversation-uuid')
+  const [row] = await rowsOf('run', uuid)
+  const spans = spansOf(row)
+  expect(spans).toMatchObject([
+    { kind: 'step', name: 'asks', parent: null, status: 'ok' },
+    { kind: 'model', name: 'gpt-4o', parent: 0, status: 'ok', cost: 0.00011, usage: { inputTokens: 12 } },
+    { kind: 'wait', name: 'ask', parent: 0, status: 'ok' },
+    { kind: 'model', name: 'gpt-4o', parent: 0, status: 'ok' },
+  ])
+  for (const { startMs, endMs } of spans) expect(Number(endMs)).toBeGreaterThanOrEqual(Number(startMs))
 })

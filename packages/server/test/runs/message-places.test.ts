@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { append, createRunProgress, locate } from '../../src/features/runs/events/run-progress.ts'
 import { resolveSlice } from '../../src/features/runs/run.ts'
-import { eventCodec } from '../../src/wire/event-codec.ts'
+import { eventCodec } from '../../src/wire/event-log-format.ts'
 
 const says = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 

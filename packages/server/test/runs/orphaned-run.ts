@@ -1,7 +1,30 @@
 import { randomUUID } from 'node:crypto'
-import type { NewConversation, NewRun } from '../../src/features/runs/ports.ts'
+import type { RunFigures } from '../../src/features/runs/events/run-facts.ts'
+import type { NewConversation, NewRun, RunStart } from '../../src/features/runs/ports.ts'
 
-export function orphanedRun(ownerId: string, createdAt = new Date()): { conversation: NewConversation; run: NewRun } {
+export const started = {
+  mode: 'json',
+  apiKeyId: 1,
+  authorId: 1,
+  parameters: { text: null, state: 'none' },
+} as const satisfies RunStart
+
+export const noFigures: RunFigures = {
+  givenFrom: null,
+  givenCount: null,
+  provider: null,
+  model: null,
+  finishReason: null,
+  startedAt: null,
+  firstTokenMs: null,
+  isUsageEstimated: false,
+  spans: null,
+}
+
+export function orphanedRun(
+  ownerId: string,
+  createdAt = new Date(),
+): { conversation: NewConversation; run: NewRun & RunStart } {
   const conversation: NewConversation = {
     uuid: randomUUID(),
     workspaceId: 1,
@@ -17,6 +40,7 @@ export function orphanedRun(ownerId: string, createdAt = new Date()): { conversa
     createdAt,
   }
   const { uuid: conversationUuid, workspaceId, via } = conversation
-  const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, via, createdAt }
+  const ids = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId }
+  const run = { ...ids, epoch: 1, firstEventId: 1, via, createdAt, ...started }
   return { conversation, run }
 }

@@ -75,6 +75,8 @@ export interface ProviderFault {
   details?: Record<string, unknown>
   /** The part of a streamed answer that remains in the conversation. */
   text?: string
+  /** No response with a success status starts, so the call counts no tokens. */
+  isUnanswered?: true
   /** Only the model call's time limits end it. */
   hangs?: true
 }
@@ -94,11 +96,13 @@ export const providerFaults: readonly ProviderFault[] = [
   {
     ...broken,
     name: '401',
+    isUnanswered: true,
     reply: () => ({ status: 401, body: { error: { message: 'no such key' } } }),
     details: { status: 401, providerMessage: 'no such key' },
   },
   {
     name: '429, each with a Retry-After',
+    isUnanswered: true,
     reply: () => ({ status: 429, headers: { 'retry-after': '1' } }),
     calls: 3,
     pauseMs: 1_000,
@@ -107,6 +111,7 @@ export const providerFaults: readonly ProviderFault[] = [
   },
   {
     name: '429 with a Retry-After of more than a minute',
+    isUnanswered: true,
     reply: () => ({ status: 429, headers: { 'retry-after': '61' } }),
     calls: 1,
     code: 'rate_limit_error',
@@ -118,15 +123,15 @@ export const providerFaults: readonly ProviderFault[] = [
     calls: 2,
     pauseMs: 1_000,
   },
-  { ...broken, name: '500', reply: () => ({ status: 500 }), calls: 3, details: { status: 500 } },
-  { ...broken, name: 'reset before the first byte', reply: () => ({ reset: true }), calls: 3 },
+  { ...broken, name: '500', isUnanswered: true, reply: () => ({ status: 500 }), calls: 3, details: { status: 500 } },
+  { ...broken, name: 'reset before the first byte', isUnanswered: true, reply: () => ({ reset: true }), calls: 3 },
   {
     ...broken,
     name: 'connection broken in the middle',
     reply: (call) => ({ raw: [upToLastWord(call, 0)], headers: headersOf(call), end: 'broken' }),
     text: before,
   },
-  { ...broken, name: 'hang before the head', reply: () => ({ hang: 'before-head' }), hangs: true },
+  { ...broken, name: 'hang before the head', isUnanswered: true, reply: () => ({ hang: 'before-head' }), hangs: true },
   {
     ...broken,
     name: 'hang in the middle',

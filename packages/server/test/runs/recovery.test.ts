@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
 import { endOrphanedRuns } from '../../src/features/runs/leases/keep-lease.ts'
 import type { NewRun, RunEnd } from '../../src/features/runs/ports.ts'
-import { orphanedRun } from './orphaned-run.ts'
+import { noFigures, orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, runBench, systemMessage, userMessage } from './run-bench.ts'
 
 let bench: RunBench
@@ -35,6 +35,7 @@ function endOf(run: NewRun, change: Partial<RunEnd> = {}): RunEnd {
     lastEventId: 9,
     result: { toolRequests: [], tokenUsage: noUsage, cost: 0, costUnknown: false },
     eventLog: Uint8Array.of(0, 1, 2, 255),
+    figures: noFigures,
     endedAt: at,
     ...change,
   }

@@ -5,7 +5,7 @@ import { ChatReader } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { ResponseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
 import { createRunProgress } from '../../src/features/runs/events/run-progress.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
-import { eventCodec } from '../../src/wire/event-codec.ts'
+import { eventCodec } from '../../src/wire/event-log-format.ts'
 import { addFrame } from '../../src/wire/run-frames.ts'
 import { providerAt, serviceOf } from '../support/model-request.ts'
 

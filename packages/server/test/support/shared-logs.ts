@@ -11,7 +11,7 @@ import { createSignalChannel, type SignalChannel } from '../../src/adapters/redi
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import type { FindEnd, LogEntry, RunLogReader, RunLogWriter } from '../../src/features/runs/ports.ts'
 import type { Logger } from '../../src/shared/logger.ts'
-import { eventCodec } from '../../src/wire/event-codec.ts'
+import { eventCodec } from '../../src/wire/event-log-format.ts'
 import { clientFrames, type LegacyClient } from '../../src/wire/legacy-clients.ts'
 
 export const redisUrl = process.env['STET_TEST_REDIS_URL'] ?? ''

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { CallerLimitError } from '@stet/template'
+import { LRUCache } from 'lru-cache'
 import {
   type AnswerCheck,
   CompileFailure,
@@ -18,7 +19,6 @@ import {
 } from '../../features/templates/template-engine.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { createDeathRecord } from './death-record.ts'
-import { createInlineShare } from './inline-share.ts'
 import { createPerform, type Job, type JobReply, type Perform, type PromptJob } from './jobs.ts'
 import { createKnownTexts } from './known-texts.ts'
 import { createScanCache } from './scan-cache.ts'
@@ -198,4 +198,25 @@ function startIssue({ path, content }: TemplateSource, message: string): Compile
   const firstLine = content.slice(0, 120).split(/\r\n|\r|\n/, 1)[0] ?? ''
   const frame = `  1 | ${firstLine}\n    | ^`
   return { code: 'limit-exceeded', message, path, line: 1, column: 1, frame }
+}
+
+/** The time that one workspace may use in the server's thread within a second. */
+const SHARE_MS = 50
+const SHARE_WINDOW_MS = 1_000
+const SHARING_WORKSPACES = 10_000
+
+/** All times are those of a monotonic clock in ms. */
+export function createInlineShare() {
+  const windows = new LRUCache<number, { since: number; ms: number }>({ max: SHARING_WORKSPACES })
+  return {
+    has(workspaceId: number, now: number): boolean {
+      const window = windows.get(workspaceId)
+      return !window || now - window.since >= SHARE_WINDOW_MS || window.ms < SHARE_MS
+    },
+    spend(workspaceId: number, now: number, ms: number): void {
+      const window = windows.get(workspaceId)
+      if (window && now - window.since < SHARE_WINDOW_MS) window.ms += ms
+      else windows.set(workspaceId, { since: now, ms })
+    },
+  }
 }

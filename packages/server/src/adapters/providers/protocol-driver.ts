@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelChunk, ModelDriver, ModelRequest, ProviderSettings } from '../../features/providers/model-driver.ts'
 import { ProviderError } from '../../features/providers/provider-error.ts'
+import { usageOf } from '../../features/providers/usage.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { statusFailure } from './answer/failure.ts'
 import type { AnswerReader } from './answer/frames.ts'
@@ -51,8 +52,9 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
         // A stream that ended because of an abort must not look complete.
         signal.throwIfAborted()
       } catch (error) {
-        const counted = signal.aborted || error instanceof ProviderError ? reader?.counted() : undefined
-        if (counted) chunks.push({ type: 'usage', ...counted })
+        if (reader && (signal.aborted || error instanceof ProviderError)) {
+          chunks.push({ type: 'usage', ...(reader.counted() ?? { usage: usageOf({}) }) })
+        }
         if (chunks.length > 0) await take(chunks)
         if (signal.aborted) throw signal.reason
         if (error instanceof ProviderError) error.provider = provider.name

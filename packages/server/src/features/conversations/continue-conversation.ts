@@ -43,6 +43,10 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
     firstEventId: found.lastEventId + 1,
     via: input.caller.sessionId === null ? ('api' as const) : ('console' as const),
     createdAt: deps.clock.now(),
+    mode: input.mode === 'stream' ? ('sse' as const) : ('json' as const),
+    apiKeyId: input.caller.apiKeyId,
+    authorId: input.caller.author.id,
+    parameters: { text: null, state: 'none' as const },
   }
   // A concurrent chat may start first, so this run is stored before the provider is called.
   const isStored = await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim, input.span))
@@ -51,13 +55,14 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
   const supervised = superviseRun(deps, {
     conversation: found,
     run,
-    mode: input.mode === 'stream' ? 'sse' : 'json',
+    mode: run.mode,
     messages,
     span: input.span,
     plan: {
       apiKeyId: input.caller.apiKeyId,
       path: found.path,
       version,
+      given: input.messages.length,
       tools: {
         workspaceId: found.workspaceId,
         projectId: found.projectId,

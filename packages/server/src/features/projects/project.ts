@@ -8,6 +8,8 @@ export interface Project {
   defaultModel: string | null
   /** If null, the server's setting applies. */
   retentionDays: number | null
+  /** If null, the server's setting applies. */
+  keepParameters: boolean | null
   liveVersionId: number | null
   liveVersionUuid: string | null
   lastEditedAt: Date
@@ -71,7 +73,7 @@ export const NEW_DRAFT: VersionRecord = { publishedBy: null, changeCount: 0, for
 
 type ProjectSettings = Pick<Project, 'name' | 'defaultProvider' | 'defaultModel' | 'retentionDays'>
 export type NewProject = ProjectSettings & { at: Date }
-export type ProjectChange = Partial<ProjectSettings>
+export type ProjectChange = Partial<ProjectSettings & Pick<Project, 'keepParameters'>>
 
 export interface ProjectStore {
   /** Lists by last edit, newest first. @param onlyId the project to which the caller's key is restricted, if any. */

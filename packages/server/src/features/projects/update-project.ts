@@ -10,13 +10,14 @@ export async function updateProject(
   deps: Needs<'transaction' | 'liveCache' | 'clock'>,
   { caller, projectId, ...body }: UpdateProjectBody & { caller: Caller; projectId: number },
 ): Promise<Project> {
-  const { name, defaultProvider, defaultModel, retentionDays } = body
+  const { name, defaultProvider, defaultModel, retentionDays, keepParameters } = body
   if (caller.projectId !== null && caller.projectId !== projectId) throw refuse('unknown-project')
   const change: ProjectChange = defined({
     name,
     defaultProvider: defaultProvider === undefined ? undefined : defaultProvider || null,
     defaultModel: defaultModel === undefined ? undefined : defaultModel || null,
     retentionDays,
+    keepParameters,
   })
   try {
     return await deps.transaction(async (stores) => {

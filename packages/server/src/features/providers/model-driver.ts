@@ -91,7 +91,7 @@ export type ModelChunk =
   /** A generated file. `url` may be a data URL. */
   | ({ type: 'file' } & GeneratedFile)
   | ({ type: 'finish'; finishReason: FinishReason } & CountedUsage)
-  /** The tokens that the service had counted before a failure or an abort. */
+  /** The tokens that the service had counted before a failure or an abort of an answer that had begun. Often none. */
   | ({ type: 'usage' } & CountedUsage)
 
 /** Receives one batch of chunks. The driver pauses while the returned promise is pending. */
@@ -100,7 +100,7 @@ export type TakeChunks = (chunks: ModelChunk[]) => Promise<void> | undefined
 export interface ModelDriver {
   /**
    * Makes one model call and passes its chunks to `take`, the chunk `finish` last. Before a failure, the last chunk is
-   * `usage` if the service has counted tokens. Retries only until a response with a success status starts.
+   * `usage` if a response with a success status has started. Retries only until a response with a success status starts.
    * @throws ProviderError for a failed call; the signal's reason after an abort; any error of `take`.
    */
   call(request: ModelRequest, take: TakeChunks): Promise<void>

@@ -28,6 +28,29 @@ export function addUsage(left: Usage, right: Usage): Usage {
   })
 }
 
+const charactersPerToken = 4
+
+/**
+ * Returns the usage of a call that did not end. The service may have counted its input, but has counted little or none of
+ * the output that it had sent. A count of less than half of an estimate is taken for the count at the start of the answer.
+ */
+export function usageOfPart(
+  counted: Usage,
+  characters: { input: number; output: number },
+): { usage: Usage; isEstimated: boolean } {
+  const input = Math.ceil(characters.input / charactersPerToken)
+  const output = Math.ceil(characters.output / charactersPerToken)
+  const isInputCounted = counted.inputTokens > 0
+  const isOutputCounted = counted.outputTokens * 2 >= output
+  const usage = usageOf({
+    input: isInputCounted ? counted.inputTokens : input,
+    output: isOutputCounted ? counted.outputTokens : output,
+    reasoning: counted.reasoningTokens,
+    cachedInput: counted.cachedInputTokens,
+  })
+  return { usage, isEstimated: !(isInputCounted && isOutputCounted) }
+}
+
 // Providers and proxies may send fractions and negative counts. Legacy clients accept only whole numbers.
 function wholeTokens(count: number | undefined): number {
   return count !== undefined && Number.isFinite(count) && count > 0 ? Math.round(count) : 0

@@ -4,6 +4,7 @@ import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { parameterValues } from '../templates/parameters.ts'
 import { assertCompiles } from '../templates/template-engine.ts'
+import { closeSpan, openSpan } from './events/run-facts.ts'
 import {
   addOutput,
   append,
@@ -45,6 +46,8 @@ export async function executeRun(
     }
     const setUp = await setUpStep(deps, plan, step.config, watch.signal)
     append(progress, step.added)
+    // The caller's messages are the last ones of a run's first step, and of a chat.
+    if (plan.given > 0) progress.facts.given ??= { from: progress.messages.length - plan.given, count: plan.given }
     const outcome = await runStep(deps, { plan, setUp, progress, input: step.input, ...watch })
     if (outcome.toolRequests.length > 0) {
       const { toolRequests } = outcome
@@ -73,14 +76,16 @@ interface StepOutcome {
 async function runStep(deps: ExecuteDeps, { plan, setUp, progress, input, ...watch }: StepInput): Promise<StepOutcome> {
   const { toolbox } = setUp
   const { showEvents } = watch
-  const step: StepTotals = { output: [], spending: nothingSpent() }
+  const step: StepTotals = { output: [], spending: nothingSpent }
+  const { facts, span: parent } = progress
+  progress.span = openSpan(facts, { kind: 'step', name: plan.path, parent, at: deps.clock.now() })
   showEvents([
     latitude(progress, { type: 'step-started' }),
     latitude(progress, { type: 'provider-started', config: setUp.config }),
   ])
   for (let callNumber = 0; ; callNumber += 1) {
     assertMayCall(progress, setUp, callNumber)
-    progress.budget.modelCalls += 1
+    progress.facts.modelCalls += 1
     showEvents([{ provider: { type: 'start-step', step: callNumber + 1 } }])
     const shown: ShownCalls = { scope: plan.tools, toolbox, progress, waiting: new Map() }
     try {
@@ -98,6 +103,8 @@ async function runStep(deps: ExecuteDeps, { plan, setUp, progress, input, ...wat
         if (requests.length === 0) continue
       }
       const encoded = await respond(deps, { plan, setUp, progress, input, step, answer, requests, ...watch })
+      closeSpan(facts, progress.span, { status: 'ok', at: deps.clock.now() })
+      progress.span = parent
       return { answer: encoded, output: step.output, toolRequests: requests }
     } finally {
       for (const id of [...shown.waiting.keys()]) endWait(shown, id)
@@ -166,20 +173,32 @@ async function tracedAnswer(
     'stet.tool.source': own.setUp.toolbox.get(call.name)?.source,
   })
   span?.setContent(() => ({ 'gen_ai.tool.call.arguments': JSON.stringify(call.arguments) }))
+  const { facts, span: parent } = own.progress
+  const kind = own.setUp.toolbox.get(call.name)?.source === 'client' ? 'wait' : 'tool'
+  const place = openSpan(facts, { kind, name: call.name, parent, at: deps.clock.now() })
   try {
-    const outcome = await answer(deps, { ...own, span }, call, signal)
+    const outcome = await answer(deps, { ...own, span }, { call, place, signal })
     span?.setContent(() => ({ 'gen_ai.tool.call.result': JSON.stringify(outcome.result) }))
     span?.end(outcome.isError ? 'tool_error' : undefined)
+    closeSpan(facts, place, { status: outcome.isError ? 'error' : 'ok', at: deps.clock.now() })
     return outcome
   } catch (error) {
     span?.end('aborted')
+    closeSpan(facts, place, { status: 'stopped', at: deps.clock.now() })
     throw error
   }
 }
 
-async function answer(deps: ExecuteDeps, own: StepCalls, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+interface PlacedCall {
+  call: ToolCall
+  /** The index of the call's span. */
+  place: number | null
+  signal: AbortSignal
+}
+
+async function answer(deps: ExecuteDeps, own: StepCalls, { call, place, signal }: PlacedCall): Promise<ToolOutcome> {
   const tool = own.setUp.toolbox.get(call.name)
-  if (tool?.source === 'agentAsTool') return runAgent(deps, own, { agent: tool, args: call.arguments, signal })
+  if (tool?.source === 'agentAsTool') return runAgent(deps, own, { agent: tool, args: call.arguments, place, signal })
   if (tool?.source === 'serverTool') {
     return runServerTool(deps, { tool: tool.tool, call, scope: own.plan.tools, signal, span: own.span })
   }
@@ -202,10 +221,9 @@ function resultMessage(calls: readonly ToolCall[], outcomes: ReadonlyMap<string,
   return { role: 'tool', content }
 }
 
-interface AgentCall {
+interface AgentCall extends Pick<PlacedCall, 'place' | 'signal'> {
   agent: AgentTool
   args: Record<string, unknown>
-  signal: AbortSignal
 }
 
 /**
@@ -214,8 +232,9 @@ interface AgentCall {
  */
 async function runAgent(deps: ExecuteDeps, parent: StepCalls, call: AgentCall): Promise<ToolOutcome> {
   const { plan, span } = parent
-  const { agent, signal } = call
-  const progress = createRunProgress(parent.progress.codec, [], parent.progress.budget)
+  const { agent, signal, place } = call
+  const { codec, facts } = parent.progress
+  const progress = createRunProgress(codec, [], { facts, span: place })
   try {
     const { answer } = await executeRun(deps, agentPlan(deps, plan, call), progress, {
       signal,
@@ -226,6 +245,8 @@ async function runAgent(deps: ExecuteDeps, parent: StepCalls, call: AgentCall): 
     const value = response.streamType === 'object' ? response.object : response.text
     return { result: { value, isError: false }, isError: false, spending: progress.spending }
   } catch (error) {
+    // The step under way, if there is one. Otherwise the span of the call, which ends now.
+    closeSpan(facts, progress.span, { status: signal.aborted ? 'stopped' : 'error', at: deps.clock.now() })
     const isForeseen = error instanceof RunError || error instanceof AppError
     if (!isForeseen && !signal.aborted) {
       const reason = error instanceof Error ? error.name : typeof error
@@ -244,6 +265,7 @@ function agentPlan(deps: Needs<'clock'>, plan: RunPlan, { agent, args }: AgentCa
     path,
     version,
     projectDefaults,
+    given: 0,
     tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
     steps: renderedSteps(deps, {
       workspaceId: plan.tools.workspaceId,

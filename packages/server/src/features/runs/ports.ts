@@ -1,8 +1,17 @@
-import type { ConversationOrigin, Message, RequestChannel, RunErrorCode, ToolCall } from '@stet/contract/vocabulary'
+import type {
+  ConversationOrigin,
+  Message,
+  ParametersState,
+  RequestChannel,
+  RunErrorCode,
+  RunMode,
+  ToolCall,
+} from '@stet/contract/vocabulary'
 import type { Span } from '../../shared/tracer.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
+import type { RunFacts, RunFigures } from './events/run-facts.ts'
 import type { EncodedResponse, PromptInput, RunEvent, RunSource, RunSpending, RunStatus, StepResponse } from './run.ts'
 
 export interface RunSettings {
@@ -22,6 +31,8 @@ export interface RunSettings {
   lease: LeaseTimes
   /** Days to keep ended conversations in projects without their own value; 0 = forever. */
   retentionDays: number
+  /** Whether runs keep their parameters, in projects without their own value. */
+  keepParameters: boolean
   eventRetentionMs: number
 }
 
@@ -60,8 +71,21 @@ export interface NewRun {
   createdAt: Date
 }
 
-export interface NewQueuedRun extends Omit<NewRun, 'ownerId'> {
+/** How a run was started. Its row keeps it. */
+export interface RunStart {
+  mode: RunMode
   apiKeyId: number
+  authorId: number
+  parameters: KeptParameters
+}
+
+export interface KeptParameters {
+  /** The values as the caller gave them, as JSON. Null unless they are kept. */
+  text: string | null
+  state: ParametersState
+}
+
+export interface NewQueuedRun extends Omit<NewRun, 'ownerId'>, RunStart {
   input: PromptInput
 }
 
@@ -94,6 +118,7 @@ export interface RunEnd extends ClaimedRun {
   lastEventId: number
   result: StoredRunResult
   eventLog: Uint8Array
+  figures: RunFigures
   endedAt: Date
 }
 
@@ -120,7 +145,7 @@ export interface RunStore {
   /** Stores a conversation and its first run. Returns false and stores nothing if the idempotency record exists. */
   create(
     conversation: NewConversation,
-    run: NewRun | NewQueuedRun,
+    run: (NewRun & RunStart) | NewQueuedRun,
     claim?: Claim | undefined,
     span?: Span | undefined,
   ): Promise<boolean>
@@ -134,7 +159,7 @@ export interface RunStore {
    * @param added the run's first messages. They are stored with the run, so they survive every kind of end.
    */
   createNext(
-    run: NewRun,
+    run: NewRun & RunStart,
     added: readonly Message[],
     claim?: Claim | undefined,
     span?: Span | undefined,
@@ -286,8 +311,8 @@ export type FindEnd = () => Promise<'active' | 'deleted' | StoredLog>
 export interface StoredLog {
   messages: readonly string[]
   entries: readonly (LogEntry | StoredFrames)[]
-  /** The cost so far of an active run. Undefined for an ended run, whose result has it. */
-  spending?: RunSpending
+  /** The spending and the facts so far of an active run. Undefined for an ended run, whose row has them. */
+  underWay?: { spending: RunSpending; facts: RunFacts }
 }
 
 export interface StoredLogs {
@@ -309,7 +334,7 @@ export interface EndedModelCall {
 
 export interface EndedRun extends Pick<NewConversation, 'projectId' | 'path'> {
   status: RunEnd['status']
-  mode: 'json' | 'sse' | 'background'
+  mode: RunMode
   seconds: number
 }
 

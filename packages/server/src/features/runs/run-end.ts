@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
+import { figuresOf } from './events/run-facts.ts'
 import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './events/run-progress.ts'
 import type {
   EventCodec,
@@ -37,10 +38,28 @@ export async function encodeEnd(
   const { codec, encoded } = progress
   const endedAt = clock.now()
   const terminal = codec.encodeEvent(terminalEvent(ending, progress), place.lastEventId, endedAt, conversation)
-  const ended = resultOf(ending, progress, completed)
+  const messages = [...progress.messages]
+  const result: StoredRunResult = {
+    ...(progress.answer && { response: progress.answer.response }),
+    toolRequests: [],
+    ...progress.spending,
+    covers: messages.length,
+    ...(completed && { completed }),
+  }
+  let status: RunEnd['status'] = 'completed'
+  if ('completion' in ending) {
+    result.response = ending.completion.answer.response
+    result.toolRequests = ending.completion.toolRequests
+  } else {
+    const { code, message, details } = ending.failure
+    result.error = { code, message, details }
+    status = code === 'abort_error' ? 'stopped' : 'error'
+  }
   const eventLog = await codec.packEventLog({ messages: encoded, entries: [...entries, terminal] })
   const ids = { workspaceId: conversation.workspaceId, runUuid, conversationUuid: conversation.uuid }
-  return { end: { ...ids, ...place, ...ended, eventLog, endedAt }, terminal }
+  const createdAt = conversation.latestRun?.createdAt ?? endedAt
+  const figures = figuresOf(progress.facts, createdAt, { status: status === 'completed' ? 'ok' : status, at: endedAt })
+  return { end: { ...ids, ...place, status, messages, result, eventLog, figures, endedAt }, terminal }
 }
 
 function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
@@ -59,23 +78,6 @@ function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
     cost,
     toolRequests,
   })
-}
-
-function resultOf(
-  ending: Ending,
-  { spending, answer, messages: shown }: RunProgress,
-  completed?: StoredRunResult['completed'],
-): Pick<RunEnd, 'status' | 'messages' | 'result'> {
-  const messages = [...shown]
-  const shared = { ...spending, covers: messages.length, ...(completed && { completed }) }
-  if ('completion' in ending) {
-    const { answer, toolRequests } = ending.completion
-    return { status: 'completed', messages, result: { response: answer.response, toolRequests, ...shared } }
-  }
-  const { code, message, details } = ending.failure
-  const result = { ...(answer && { response: answer.response }), toolRequests: [], ...shared }
-  const status = code === 'abort_error' ? 'stopped' : 'error'
-  return { status, messages, result: { ...result, error: { code, message, details } } }
 }
 
 /** Rebuilds provider-completed (if any) and the terminal event from the run's row, with their original ids. */

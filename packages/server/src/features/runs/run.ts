@@ -50,15 +50,11 @@ export interface EncodedResponse {
   head: string
 }
 
-export function isRange(item: MessageSlice[number]): item is readonly [from: number, to: number] {
-  return Array.isArray(item)
-}
-
 export function resolveSlice(slice: MessageSlice, messages: readonly Message[]): Message[] {
   const resolved: Message[] = []
   for (const item of slice) {
-    if (isRange(item)) resolved.push(...messages.slice(item[0], item[1]))
-    else resolved.push(item)
+    if ('role' in item) resolved.push(item)
+    else resolved.push(...messages.slice(item[0], item[1]))
   }
   return resolved
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Message } from '@stet/contract/vocabulary'
+import type { Message, RunMode } from '@stet/contract/vocabulary'
 import { similarNames } from '@stet/template/similar-names'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -11,7 +11,7 @@ import { parameterNames, parameterValues } from '../templates/parameters.ts'
 import { assertCompiles, USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/template-engine.ts'
 import { type StartedRun, watchRun } from './events/watch-run.ts'
 import type { ExecuteDeps } from './execute-run.ts'
-import type { NewConversation, NewRun } from './ports.ts'
+import type { KeptParameters, NewConversation, NewRun, RunStart } from './ports.ts'
 import type { PromptInput } from './run.ts'
 import { planOf, renderAhead } from './steps/run-plan.ts'
 import { superviseRun } from './supervise-run.ts'
@@ -48,17 +48,29 @@ export async function startRun(
   input: StartRunInput & { mode: 'json' | 'stream' },
 ): Promise<StartedRun> {
   deps.runs.store.assertOpen()
-  const { conversation, prompt } = await prepareRun(deps, input, 'run')
+  const { conversation, prompt, start } = await prepareRun(deps, input, 'run')
   const { uuid: conversationUuid, workspaceId, via, createdAt } = conversation
   const ownerId = deps.runs.settings.instanceId
-  const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, via, createdAt }
+  const mode: RunMode = input.mode === 'stream' ? 'sse' : 'json'
+  const uuid = randomUUID()
+  const run = {
+    uuid,
+    conversationUuid,
+    workspaceId,
+    ownerId,
+    epoch: 1,
+    firstEventId: 1,
+    via,
+    createdAt,
+    mode,
+    ...start,
+  }
   const plan = planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' })
   await renderAhead(deps, plan, input)
   const mustBeStored = input.claim !== undefined || deps.runs.store.isStorageInDoubt()
   const created = deps.runs.store.create(conversation, run, input.claim, input.span)
   // Other runs are stored during the first model call, so that this call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
-  const mode = plan.stream ? 'sse' : 'json'
   const supervised = superviseRun(deps, { conversation, run, plan, mode, stored: created, span: input.span })
   return watchRun(supervised)
 }
@@ -68,12 +80,13 @@ export async function prepareRun(
   deps: ExecuteDeps,
   input: StartRunInput,
   origin: NewConversation['origin'],
-): Promise<{ conversation: NewConversation; prompt: PromptInput }> {
+): Promise<{ conversation: NewConversation; prompt: PromptInput; start: Omit<RunStart, 'mode'> }> {
   const prepared = await preparePrompt(deps, input)
   const { scan, project } = prepared
   assertCompiles(scan)
   const given = input.userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: input.userMessage }
-  const parameters = parameterValues(scan.config, { ...input.parameters, ...given })
+  const values = { ...input.parameters, ...given }
+  const parameters = parameterValues(scan.config, values)
   if (scan.usesSteps && input.messages.length > 0) throw refuse('messages-with-steps')
   warnOfUnknown(deps, input, prepared)
 
@@ -94,7 +107,21 @@ export async function prepareRun(
       messages: input.messages,
       omitsToolsRequested: input.omitsToolsRequested,
     },
+    start: {
+      apiKeyId: input.caller.apiKeyId,
+      authorId: input.caller.author.id,
+      parameters: keptParameters(project.keepParameters ?? deps.runs.settings.keepParameters, values),
+    },
   }
+}
+
+const maxKeptBytes = 65_536
+
+function keptParameters(isOn: boolean, values: Record<string, unknown>): KeptParameters {
+  if (!isOn) return { text: null, state: 'off' }
+  const text = JSON.stringify(values)
+  const isKept = text.length <= maxKeptBytes && Buffer.byteLength(text) <= maxKeptBytes
+  return isKept ? { text, state: 'kept' } : { text: null, state: 'too-large' }
 }
 
 function warnOfUnknown(

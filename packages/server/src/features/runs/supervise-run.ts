@@ -56,7 +56,11 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
   })
   // Prevents an unhandled rejection. `ending` rejects with the same failure.
   committed.catch(() => undefined)
-  const progress = createRunProgress(codec, input.messages ?? [])
+  const { messages = [], plan } = input
+  const progress = createRunProgress(codec, messages)
+  progress.facts.startedAt = deps.clock.now().getTime()
+  // A chat's messages are part of the conversation, even if its first step fails.
+  if (messages.length > 0) progress.facts.given = { from: messages.length - plan.given, count: plan.given }
   const log = eventLog.open(
     run.uuid,
     (count) => limitAbsence(own, settings.graceMs, count),

@@ -97,6 +97,7 @@ export const Project = z.strictObject({
   defaultProvider: z.string().nullable(),
   defaultModel: z.string().nullable(),
   retentionDays: z.int().nullable(),
+  keepParameters: z.boolean().nullable(),
   lastEditedAt: timestamp,
   createdAt: timestamp,
   updatedAt: timestamp,

@@ -70,6 +70,7 @@ const belowConversations: Record<ConversationTable, string> = {
 /** $1 = the project id. */
 const belowProject: Record<ProjectTable, string> = {
   idempotency_record: erasingRecords('project_id = $1'),
+  run_figure: `DELETE FROM run_figure WHERE run_uuid IN (SELECT run_uuid FROM run_figure WHERE project_id = $1 LIMIT ${most})`,
   evaluation: batchOf('evaluation', 'project_id = $1'),
   example: `DELETE FROM example WHERE id IN (SELECT id FROM example WHERE project_id = $1 LIMIT ${largeRows})`,
   forced_edit: `DELETE FROM forced_edit WHERE id IN (SELECT f.id FROM version v JOIN forced_edit f ON f.version_id = v.id

@@ -6,7 +6,7 @@
 
 import type { Message } from '@stet/contract/vocabulary'
 import type { Claim } from '../../../features/idempotency/ports.ts'
-import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
+import type { NewConversation, NewQueuedRun, NewRun, RunEnd, RunStart } from '../../../features/runs/ports.ts'
 import { charactersIn } from '../../../shared/json-pieces.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import { usesReserve } from '../statement-gate.ts'
@@ -45,16 +45,22 @@ export function conversationRow(conversation: NewConversation) {
 }
 
 const runStart: RowPart = {
-  input: 'run uuid, owner text, epoch int, first_event int, run_via text, begun timestamptz',
-  columns: 'uuid, conversation_uuid, workspace_id, owner_id, epoch, first_event_id, via, created_at',
-  values: 'i.run, i.uuid, i.workspace, i.owner, i.epoch, i.first_event, i.run_via, i.begun',
+  input:
+    'run uuid, owner text, epoch int, first_event int, run_via text, begun timestamptz, mode text, api_key int, author int, parameters text, parameters_state text',
+  columns:
+    'uuid, conversation_uuid, workspace_id, owner_id, epoch, first_event_id, via, created_at, mode, api_key_id, author_id, parameters, parameters_state, project_id, document_uuid, version_uuid',
+  values:
+    'i.run, i.uuid, i.workspace, i.owner, i.epoch, i.first_event, i.run_via, i.begun, i.mode, i.api_key, i.author, i.parameters, i.parameters_state',
 }
 
 const runEnd = {
   input:
-    'status text, messages json, last_event int, error_code text, error_message text, result json, at timestamptz, log_from int, log_bytes int',
-  columns: 'status, last_event_id, error_code, error_message, result, ended_at',
-} satisfies Omit<RowPart, 'values'>
+    'status text, messages json, last_event int, error_code text, error_message text, result json, at timestamptz, log_from int, log_bytes int, given_from int, given_count int, provider text, model text, finish_reason text, started timestamptz, first_token_ms int, tokens_in int, tokens_out int, tokens_cached int, cost_nano bigint, estimated boolean, spans text',
+  columns:
+    'status, last_event_id, error_code, error_message, ended_at, given_from, given_count, provider, model, finish_reason, started_at, first_token_ms, input_tokens, output_tokens, cached_tokens, cost_nano, usage_estimated, spans',
+  values:
+    'i.status, i.last_event, i.error_code, i.error_message, i.at, i.given_from, i.given_count, i.provider, i.model, i.finish_reason, i.started, i.first_token_ms, i.tokens_in, i.tokens_out, i.tokens_cached, i.cost_nano, i.estimated, i.spans',
+} satisfies RowPart
 
 const idempotencyRecord: RowPart = {
   input: 'claim text, request_hash text, claimant text',
@@ -64,12 +70,12 @@ const idempotencyRecord: RowPart = {
 
 interface FirstRun extends OwnedRow {
   conversation: NewConversation
-  run: NewRun | NewQueuedRun
+  run: (NewRun & RunStart) | NewQueuedRun
 }
 
 const firstRunInput = `input AS (
         SELECT * FROM json_to_recordset($1::json) AS i(
-          ${conversationPart.input}, ${runStart.input}, status text, input text, queued_by int,
+          ${conversationPart.input}, ${runStart.input}, status text, input text,
           ${idempotencyRecord.input})
       )`
 
@@ -77,8 +83,8 @@ const insertFirstRuns = (source: 'input' | 'accepted') => `conversations AS (
         INSERT INTO conversation (${conversationPart.columns}, status, epoch, created_at, updated_at)
         SELECT ${conversationPart.values}, i.status, i.epoch, i.begun, i.begun FROM ${source} i
       )
-      INSERT INTO run (${runStart.columns}, status, input, queued_by)
-      SELECT ${runStart.values}, i.status, i.input, i.queued_by FROM ${source} i`
+      INSERT INTO run (${runStart.columns}, status, input)
+      SELECT ${runStart.values}, i.project, i.document, i.version, i.status, i.input FROM ${source} i`
 
 const firstRunSql = `WITH ${firstRunInput}, ${insertFirstRuns('input')}`
 
@@ -126,17 +132,28 @@ function firstRunRow({ conversation, run }: FirstRun) {
     ...startRow(run),
     ...('ownerId' in run
       ? { owner: run.ownerId, status: 'running' }
-      : { input: JSON.stringify(run.input), queued_by: run.apiKeyId, status: 'queued' }),
+      : { input: JSON.stringify(run.input), status: 'queued' }),
   }
 }
 
-function startRow(run: NewRun | NewQueuedRun) {
-  const { uuid, epoch, firstEventId, via, createdAt } = run
-  return { run: uuid, epoch, first_event: firstEventId, run_via: via, begun: createdAt.toISOString() }
+function startRow(run: FirstRun['run']) {
+  const { uuid, epoch, firstEventId, via, createdAt, mode, apiKeyId, authorId, parameters } = run
+  return {
+    run: uuid,
+    epoch,
+    first_event: firstEventId,
+    run_via: via,
+    begun: createdAt.toISOString(),
+    mode,
+    api_key: apiKeyId,
+    author: authorId,
+    parameters: parameters.text,
+    parameters_state: parameters.state,
+  }
 }
 
 interface NextRun extends OwnedRow {
-  run: NewRun
+  run: NewRun & RunStart
   added: readonly Message[]
   /** If set, the run starts only if its idempotency record does not exist. The record is stored with the run. */
   claim?: Claim
@@ -161,33 +178,32 @@ export const nextRuns: RowKind<NextRun> = {
         WHERE c.uuid = i.uuid AND c.workspace_id = i.workspace AND c.epoch = i.epoch - 1
           AND c.status NOT IN ('queued', 'running') AND c.deleted_at IS NULL
           AND NOT EXISTS (SELECT FROM idempotency_record r WHERE r.id = i.claim)
-        RETURNING c.uuid
+        RETURNING c.uuid, c.project_id, c.document_uuid, c.version_uuid
       ), records AS (
         INSERT INTO idempotency_record (${idempotencyRecord.columns})
         SELECT ${idempotencyRecord.values}
         FROM input i JOIN claimed ON claimed.uuid = i.uuid WHERE i.claim IS NOT NULL
       )
       INSERT INTO run (${runStart.columns}, status)
-      SELECT ${runStart.values}, 'running'
+      SELECT ${runStart.values}, claimed.project_id, claimed.document_uuid, claimed.version_uuid, 'running'
       FROM input i JOIN claimed ON claimed.uuid = i.uuid
       RETURNING conversation_uuid::text AS key`,
     params: [
       storableJson(
-        rows.map(({ run, added, claim }) => ({ ...nextRunRow(run), added, ...(claim && claimRow(claim, run)) })),
+        rows.map(({ run, added, claim }) => ({
+          ...startRow(run),
+          ...claimedRow(run),
+          added,
+          ...(claim && claimRow(claim, run)),
+        })),
       ),
     ],
     returnsKeys: true,
   }),
 }
 
-function nextRunRow(run: NewRun) {
-  return {
-    ...startRow(run),
-    uuid: run.conversationUuid,
-    workspace: run.workspaceId,
-    owner: run.ownerId,
-    status: 'running',
-  }
+function claimedRow({ uuid, epoch, conversationUuid, workspaceId, ownerId }: NewRun) {
+  return { run: uuid, epoch, uuid: conversationUuid, workspace: workspaceId, owner: ownerId, status: 'running' }
 }
 
 /** Uses compare-and-set on epoch, state and stop. A repeated claim also wins if the run already has this owner. */
@@ -215,7 +231,7 @@ export const queueClaims: RowKind<OwnedRow & { run: NewRun; isRepeat: boolean }>
       UNION ALL
       SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch AND r.owner_id = i.owner
       WHERE i.is_repeat AND r.status = 'running'`,
-    params: [storableJson(rows.map(({ run, isRepeat }) => ({ ...nextRunRow(run), is_repeat: isRepeat })))],
+    params: [storableJson(rows.map(({ run, isRepeat }) => ({ ...claimedRow(run), is_repeat: isRepeat })))],
     returnsKeys: true,
   }),
 }
@@ -235,6 +251,12 @@ export const stops: RowKind<OwnedRow & { runUuid: string }> = {
   }),
 }
 
+const figureColumns =
+  'r.project_id, r.document_uuid, r.version_uuid, r.model, r.via, r.first_token_ms, r.input_tokens, r.output_tokens, r.cached_tokens, r.cost_nano, r.usage_estimated'
+
+/** The largest `int` of PostgreSQL. Providers may send any count. */
+const maxInt = 2_147_483_647
+
 const endSql = (isAlone: boolean) =>
   usesReserve(`
   WITH input AS (
@@ -242,11 +264,16 @@ const endSql = (isAlone: boolean) =>
       run uuid, uuid uuid, epoch int, epoch_after int, from_status text, ${runEnd.input})
     WHERE from_status IN ('queued', 'running')
   ), ended AS (
-    UPDATE run r SET (${runEnd.columns}, event_log, input) = (
-      i.status, i.last_event, i.error_code, i.error_message, ${isAlone ? '$4::json' : 'i.result'}, i.at, i.log, NULL)
+    UPDATE run r SET (${runEnd.columns}, result, event_log, input) = (
+      ${runEnd.values}, ${isAlone ? '$4::json' : 'i.result'}, i.log, NULL)
     FROM input i
     WHERE r.uuid = i.run AND r.epoch = i.epoch AND r.status IS NOT DISTINCT FROM i.from_status
-    RETURNING i.run, i.uuid, i.status, i.messages, i.last_event, i.epoch_after, i.at
+    RETURNING i.run, i.uuid, i.status, i.messages, i.last_event, i.epoch_after, i.at, ${figureColumns}, r.created_at
+  ), figures AS (
+    INSERT INTO run_figure (run_uuid, at, status, duration_ms, ${figureColumns.replaceAll('r.', '')})
+    SELECT e.run, now(), e.status, least(greatest(extract(epoch FROM e.at - e.created_at) * 1000, 0), ${maxInt}),
+      ${figureColumns.replaceAll('r.', 'e.')}
+    FROM ended e
   ), conversations AS (
     UPDATE conversation c SET status = e.status, messages = ${isAlone ? '$3::json' : 'e.messages'},
       last_event_id = e.last_event, epoch = e.epoch_after, updated_at = e.at
@@ -282,7 +309,8 @@ export const ends: RowKind<RunEnd> = {
     const list: object[] = []
     let logFrom = 1
     for (const end of rows) {
-      const { eventLog, messages, result } = end
+      const { eventLog, messages, result, figures } = end
+      const { inputTokens, outputTokens, cachedInputTokens } = result.tokenUsage
       logs.push(eventLog)
       list.push({
         run: end.runUuid,
@@ -297,6 +325,19 @@ export const ends: RowKind<RunEnd> = {
         from_status: end.from,
         log_from: logFrom,
         log_bytes: eventLog.length,
+        given_from: figures.givenFrom,
+        given_count: figures.givenCount,
+        provider: figures.provider,
+        model: figures.model,
+        finish_reason: figures.finishReason,
+        started: figures.startedAt,
+        first_token_ms: figures.firstTokenMs,
+        tokens_in: Math.min(inputTokens, maxInt),
+        tokens_out: Math.min(outputTokens, maxInt),
+        tokens_cached: Math.min(cachedInputTokens, maxInt),
+        cost_nano: result.costUnknown ? null : Math.min(Math.round(result.cost * 1e9), Number.MAX_SAFE_INTEGER),
+        estimated: figures.isUsageEstimated,
+        spans: figures.spans,
         ...(alone ? {} : { messages, result }),
       })
       logFrom += eventLog.length

@@ -49,11 +49,11 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     isStorageInDoubt: writeBatch.isInDoubt,
     async listQueued() {
       const { rows } = await ownSession.query(
-        `SELECT uuid::text AS run, queued_by FROM run WHERE status = 'queued' AND ended_at IS NULL ORDER BY created_at, uuid`,
+        `SELECT uuid::text AS run, api_key_id FROM run WHERE status = 'queued' AND ended_at IS NULL ORDER BY created_at, uuid`,
       )
-      return rows.map((row) => ({ runUuid: String(row['run']), apiKeyId: Number(row['queued_by']) }))
+      return rows.map((row) => ({ runUuid: String(row['run']), apiKeyId: Number(row['api_key_id']) }))
     },
-    countQueued: (apiKeyId) => client.run.count({ where: { status: 'queued', endedAt: null, queuedBy: apiKeyId } }),
+    countQueued: (apiKeyId) => client.run.count({ where: { status: 'queued', endedAt: null, apiKeyId } }),
     async findQueued(runUuid) {
       const run = await client.run.findFirst({
         ...asWritten,

@@ -60,7 +60,7 @@ const tables: Readonly<Record<string, MeasuredTable>> = {
   release: { workspace: ofProject, columns: ['reason'] },
   conversation: { workspace: own, columns: ['custom_identifier', 'config', 'messages'] },
   log_entry: { workspace: ofConversation, columns: ['parameters'] },
-  run: { workspace: own, columns: ['error_message', 'result', 'event_log', 'input'] },
+  run: { workspace: own, columns: ['error_message', 'result', 'event_log', 'input', 'parameters', 'spans'] },
   tool_call: { workspace: own, columns: ['result'] },
   evaluation: { workspace: own, columns: ['name', 'description', 'configuration'] },
   annotation: { workspace: own, columns: ['metadata'] },

@@ -36,6 +36,7 @@ export type ConversationTable = (typeof conversationTables)[number]
  */
 export const projectTables = [
   'idempotency_record',
+  'run_figure',
   'evaluation',
   'example',
   'forced_edit',

@@ -3,6 +3,7 @@ import type { Span } from '../../../shared/tracer.ts'
 import { addUsage, usageOf } from '../../providers/usage.ts'
 import type { EventCodec } from '../ports.ts'
 import type { EncodedResponse, LatitudeEvent, MessageSlice, RunEvent, RunSpending, ShowEvents } from '../run.ts'
+import type { RunFacts } from './run-facts.ts'
 
 export interface RunWatch {
   showEvents: ShowEvents
@@ -25,27 +26,47 @@ export interface RunProgress {
   readonly places: Map<Message | string, number>
   spending: RunSpending
   /** Shared with the runs of agents. */
-  readonly budget: { modelCalls: number }
+  readonly facts: RunFacts
+  /** The index of the span of the step under way. At first, the span of the tool call whose agent this run is. */
+  span: number | null
   awaitedCalls: number
-  /** The answer of the model call under way, without tool calls. Undefined between calls. */
-  partial: (() => Message | undefined) | undefined
+  /** What the model call under way has given so far. Undefined between calls. */
+  underWay: (() => PartialCall) | undefined
   answer: EncodedResponse | undefined
 }
 
+export interface PartialCall {
+  /** The answer without tool calls. Undefined if there is none. */
+  message: Message | undefined
+  /** Undefined if the provider has not begun to answer. */
+  spent: (RunSpending & { isEstimated: boolean }) | undefined
+}
+
+/** @param parent the run and the tool call whose agent this run is. */
 export function createRunProgress(
   codec: EventCodec,
   earlier: readonly Message[],
-  budget: RunProgress['budget'] = { modelCalls: 0 },
+  parent?: Pick<RunProgress, 'facts' | 'span'>,
 ): RunProgress {
   const progress: RunProgress = {
     codec,
     messages: [],
     encoded: [],
     places: new Map(),
-    spending: nothingSpent(),
-    budget,
+    spending: nothingSpent,
+    facts: parent?.facts ?? {
+      startedAt: null,
+      firstTokenAt: null,
+      given: null,
+      modelCalls: 0,
+      lastCall: null,
+      isUsageEstimated: false,
+      spans: [],
+      isCut: false,
+    },
+    span: parent?.span ?? null,
     awaitedCalls: 0,
-    partial: undefined,
+    underWay: undefined,
     answer: undefined,
   }
   append(progress, earlier)
@@ -96,24 +117,24 @@ export function addOutput(progress: RunProgress, step: StepTotals, message: Mess
 }
 
 /** @param step undefined for a call that failed, because its step has no result. */
-export function spend(progress: RunProgress, step: StepTotals | undefined, spent: RunSpending): void {
-  if (step) step.spending = addSpending(step.spending, spent)
-  progress.spending = addSpending(progress.spending, spent)
+export function spend(
+  progress: Pick<RunProgress, 'spending'>,
+  step: StepTotals | undefined,
+  { tokenUsage, cost, costUnknown }: RunSpending,
+): void {
+  for (const totals of step ? [step, progress] : [progress]) {
+    const earlier = totals.spending
+    totals.spending = {
+      tokenUsage: addUsage(earlier.tokenUsage, tokenUsage),
+      // Rounds to 12 decimals, because sums of binary fractions drift.
+      cost: Math.round((earlier.cost + cost) * 1e12) / 1e12,
+      costUnknown: earlier.costUnknown || costUnknown,
+    }
+  }
 }
 
 export function latitude(progress: RunProgress, event: LatitudeEvent): RunEvent {
   return { latitude: event, covers: progress.messages.length }
 }
 
-export function nothingSpent(): RunSpending {
-  return { tokenUsage: usageOf({}), cost: 0, costUnknown: false }
-}
-
-function addSpending(left: RunSpending, right: RunSpending): RunSpending {
-  return {
-    tokenUsage: addUsage(left.tokenUsage, right.tokenUsage),
-    // Rounds to 12 decimals, because sums of binary fractions drift.
-    cost: Math.round((left.cost + right.cost) * 1e12) / 1e12,
-    costUnknown: left.costUnknown || right.costUnknown,
-  }
-}
+export const nothingSpent: RunSpending = { tokenUsage: usageOf({}), cost: 0, costUnknown: false }

@@ -1,6 +1,7 @@
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import type { NewRun } from '../ports.ts'
+import { spend } from './run-progress.ts'
 import type { RunRecorder } from './run-recorder.ts'
 
 const saveEveryMs = 1_000
@@ -23,13 +24,16 @@ export function saveProgress(deps: Needs<'runs' | 'logger'>, run: NewRun, record
   return repeat(saveEveryMs, async () => {
     const entries = [...log.entries]
     if (entries.length === saved || performance.now() < nextAt) return
-    const { codec, encoded, partial, spending } = progress
-    // No event covers the partial message yet. It becomes a message of the conversation if this process dies.
-    const answer = partial?.()
-    const messages = answer ? [...encoded, codec.encodeMessage(answer)] : [...encoded]
+    const { codec, encoded, spending, facts } = progress
+    // No event covers the call under way yet. It counts if this process dies.
+    const { message, spent } = progress.underWay?.() ?? {}
+    const messages = message ? [...encoded, codec.encodeMessage(message)] : [...encoded]
+    const isUsageEstimated = facts.isUsageEstimated || spent?.isEstimated === true
+    const underWay = { spending, facts: { ...facts, isUsageEstimated } }
+    if (spent) spend(underWay, undefined, spent)
     const plainBytes = messages.reduce((sum, message) => sum + message.length, recorder.bytes)
     try {
-      const eventLog = await codec.packEventLog({ messages, entries, spending })
+      const eventLog = await codec.packEventLog({ messages, entries, underWay })
       await deps.runs.store.saveEventLog(run, eventLog)
       saved = entries.length
       nextAt = performance.now() + pauseAfterSave({ plainBytes, storedBytes: eventLog.length })

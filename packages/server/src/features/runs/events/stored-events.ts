@@ -78,12 +78,11 @@ export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>):
   const answerAt = messages.findLastIndex(({ role }) => role === 'assistant')
   const inputEnd = answerAt < 0 ? messages.length : answerAt
   const parts = messages[answerAt]?.content ?? []
-  const spending = nothingSpent()
   const response: StepResponse = {
     streamType: 'text',
     text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls: [],
-    usage: spending.tokenUsage,
+    usage: nothingSpent.tokenUsage,
     cost: 0,
     model: '',
     provider: 'custom',
@@ -91,7 +90,7 @@ export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>):
     input: [[0, inputEnd]],
     output: answerAt < 0 ? [] : [[answerAt, messages.length]],
   }
-  return { response, completed: { eventId: 1, covers: messages.length }, toolRequests: [], ...spending }
+  return { response, completed: { eventId: 1, covers: messages.length }, toolRequests: [], ...nothingSpent }
 }
 
 const dropEveryMs = 60_000

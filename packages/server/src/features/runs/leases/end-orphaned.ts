@@ -81,7 +81,10 @@ async function endUnsupervised(
   { failure, from, saved, lastEventId, epochAfter }: UnsupervisedEnd,
 ): Promise<boolean> {
   const progress = createRunProgress(deps.runs.codec, conversation.messages)
-  if (saved?.spending) progress.spending = saved.spending
+  if (saved?.underWay) {
+    progress.spending = saved.underWay.spending
+    Object.assign(progress.facts, saved.underWay.facts)
+  }
   const { epoch, uuid: runUuid } = run
   const place = { epoch, epochAfter, from, lastEventId }
   const unsupervised = { conversation, runUuid, progress, entries: saved?.entries ?? [], ...place }

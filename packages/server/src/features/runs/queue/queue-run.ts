@@ -12,7 +12,7 @@ import { prepareRun, requireFirstUse, type StartRunInput } from '../start-run.ts
 export async function queueRun(deps: ExecuteDeps, input: StartRunInput): Promise<ClaimedRun> {
   deps.runs.store.assertOpen()
   const { span } = input
-  const { conversation, prompt: prepared } = await prepareRun(deps, input, 'background')
+  const { conversation, prompt: prepared, start } = await prepareRun(deps, input, 'background')
   const prompt = span ? { ...prepared, traceparent: span.traceparent } : prepared
   const { apiKeyId } = input.caller
   const { uuid: conversationUuid, workspaceId, via, createdAt } = conversation
@@ -20,7 +20,14 @@ export async function queueRun(deps: ExecuteDeps, input: StartRunInput): Promise
   if (!(await deps.runs.queue.reserve(run.uuid, apiKeyId))) throw refuse('queue-full', { retryAfter: 5 })
   deps.runs.eventLog.expect(run.uuid)
   try {
-    requireFirstUse(await deps.runs.store.create(conversation, { ...run, apiKeyId, input: prompt }, input.claim, span))
+    requireFirstUse(
+      await deps.runs.store.create(
+        conversation,
+        { ...run, ...start, mode: 'background', input: prompt },
+        input.claim,
+        span,
+      ),
+    )
   } catch (error) {
     deps.runs.queue.remove(run.uuid)
     deps.runs.eventLog.forget(run.uuid)

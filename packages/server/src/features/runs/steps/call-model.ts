@@ -7,9 +7,9 @@ import type { Span } from '../../../shared/tracer.ts'
 import type { FinishReason, GeneratedFile, ModelChunk, ModelRequest, PartSeal } from '../../providers/model-driver.ts'
 import type { ModelPrices } from '../../providers/ports.ts'
 import { ProviderError, runErrorOf } from '../../providers/provider-error.ts'
-import { type Usage, usageOf } from '../../providers/usage.ts'
-import type { RunProgress } from '../events/run-progress.ts'
-import { append, spend } from '../events/run-progress.ts'
+import { type Usage, usageOf, usageOfPart } from '../../providers/usage.ts'
+import { closeSpan, type LastCall, openSpan } from '../events/run-facts.ts'
+import { append, type PartialCall, type RunProgress, spend } from '../events/run-progress.ts'
 import type { EndedModelCall } from '../ports.ts'
 import type { ProviderEvent, RunEvent, ShowEvents } from '../run.ts'
 import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.ts'
@@ -51,7 +51,17 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
   if (span) request.traceparent = span.traceparent
   const startedAt = performance.now()
   let firstTextAt: number | undefined
+  let firstTokenAt: number | undefined
+  const { facts } = call.progress
+  const lastCall: LastCall = { provider: provider.name, model, finishReason: null }
+  facts.lastCall = lastCall
+  const place = openSpan(facts, { kind: 'model', name: model, parent: call.progress.span, at: deps.clock.now() })
   const report = (outcome: EndedModelCall['outcome']) => {
+    facts.firstTokenAt ??= firstTokenAt ?? null
+    const status = outcome === 'completed' ? 'ok' : outcome === 'aborted' ? 'stopped' : 'error'
+    const { usage, price } = answer
+    const cost = price.known ? price.cost : undefined
+    closeSpan(facts, place, { status, at: deps.clock.now(), firstTokenAt, usage, cost })
     const firstTextSeconds = firstTextAt === undefined ? undefined : (firstTextAt - startedAt) / 1000
     deps.runs.metrics.modelCallEnded({
       provider: provider.kind,
@@ -59,19 +69,22 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
       outcome,
       seconds: (performance.now() - startedAt) / 1000,
       firstTextSeconds,
-      usage: outcome === 'completed' ? answer.usage : undefined,
-      cost: answer.price.known ? answer.price.cost : undefined,
+      usage: outcome === 'completed' ? usage : undefined,
+      cost: outcome === 'completed' ? cost : undefined,
     })
     if (span) endModelSpan(span, { answer, outcome, firstTextSeconds })
   }
-  call.progress.partial = () => partialMessage(answer)
+  call.progress.underWay = () => partialCall(deps, call, answer)
   try {
     // Shows chunks synchronously when they arrive. Chunks with tool calls are shown after the calls are stored.
     await provider.driver.call(request, (chunks) => {
       const events: RunEvent[] = []
       const known = answer.calls.length
       for (const chunk of chunks) {
-        if (chunk.type === 'text-delta' && request.stream) firstTextAt ??= performance.now()
+        if (request.stream && (chunk.type === 'text-delta' || chunk.type === 'tool-call')) {
+          if (chunk.type === 'text-delta') firstTextAt ??= performance.now()
+          firstTokenAt ??= deps.clock.now().getTime()
+        }
         const event = takeChunk(answer, chunk)
         if (event) events.push({ provider: event })
       }
@@ -81,31 +94,46 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
       return undefined
     })
   } catch (failure) {
+    keepPartial(deps, call, answer)
     report(call.signal.aborted ? 'aborted' : failure instanceof ProviderError ? failure.kind : 'failed')
-    spendFailed(deps, call, answer)
-    const partial = partialMessage(answer)
-    if (partial) append(call.progress, [partial])
     if (!(failure instanceof ProviderError)) throw failure
     call.showEvents([{ provider: failureEvent(failure) }])
     throw runErrorOf(failure, model)
   } finally {
-    call.progress.partial = undefined
+    call.progress.underWay = undefined
   }
   const { usage, cacheWriteTokens, servedModel } = answer
   answer.price = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })
+  lastCall.finishReason = answer.finishReason
   report('completed')
   if (answer.message.content.length === 0) answer.message.content.push({ type: 'text', text: '' })
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
 }
 
-/** Counts what the provider had counted before a failure or an abort. The provider may charge for it. */
-function spendFailed(deps: ShowDeps, call: ModelCall, answer: ModelAnswer): void {
-  const { usage, cacheWriteTokens, servedModel } = answer
-  if (usage.totalTokens === 0) return
-  const { provider, model } = call.setUp
+function keepPartial(deps: ShowDeps, call: ModelCall, answer: ModelAnswer): void {
+  const { progress } = call
+  const { message, spent } = partialCall(deps, call, answer)
+  if (message) append(progress, [message])
+  if (!spent) return
+  progress.facts.isUsageEstimated ||= spent.isEstimated
+  answer.usage = spent.tokenUsage
+  answer.price = { cost: spent.cost, known: !spent.costUnknown }
+  spend(progress, undefined, spent)
+}
+
+/** Providers charge for an answer that they began, even if the call fails or is aborted. Most have not counted it yet. */
+function partialCall(deps: ShowDeps, { setUp, messages }: ModelCall, answer: ModelAnswer): PartialCall {
+  const message = partialMessage(answer)
+  if (!answer.hasBegun) return { message, spent: undefined }
+  const { cacheWriteTokens, servedModel, toolInputLength, text, reasoning } = answer
+  let input = 0
+  for (const { content } of messages) for (const part of content) if (part.type === 'text') input += part.text.length
+  const output = text.length + reasoning.length + toolInputLength
+  const { usage, isEstimated } = usageOfPart(answer.usage, { input, output })
+  const { provider, model } = setUp
   const { cost, known } = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })
-  spend(call.progress, undefined, { tokenUsage: usage, cost, costUnknown: !known })
+  return { message, spent: { tokenUsage: usage, cost, costUnknown: !known, isEstimated } }
 }
 
 /** An invalid tool call. The model receives `reason`. */
@@ -120,6 +148,10 @@ export interface ModelAnswer {
   readonly message: Message
   text: string
   reasoning: string
+  /** The characters of the pieces of tool inputs. */
+  toolInputLength: number
+  /** True once the provider has begun to answer with success. */
+  hasBegun: boolean
   readonly calls: ToolCall[]
   readonly faultyCalls: FaultyCall[]
   /** Maps provider ids to wire ids, which are unique on the server. Provider ids may repeat within one response. */
@@ -139,6 +171,8 @@ export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools'
     message: { role: 'assistant', content: [] },
     text: '',
     reasoning: '',
+    toolInputLength: 0,
+    hasBegun: false,
     calls: [],
     faultyCalls: [],
     toolIds: new Map(),
@@ -153,6 +187,7 @@ export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools'
 /** @returns the event that shows the chunk, if any. */
 export function takeChunk(answer: ModelAnswer, chunk: ModelChunk): ProviderEvent | undefined {
   const parts = answer.message.content
+  answer.hasBegun = true
   switch (chunk.type) {
     case 'text-delta': {
       const last = parts.at(-1)
@@ -176,6 +211,7 @@ export function takeChunk(answer: ModelAnswer, chunk: ModelChunk): ProviderEvent
     case 'tool-input-start':
       return { type: 'tool-input-start', id: toolIdOf(answer, chunk.id), toolName: storableText(chunk.toolName) }
     case 'tool-input-delta':
+      answer.toolInputLength += chunk.delta.length
       return { type: 'tool-input-delta', id: toolIdOf(answer, chunk.id), delta: chunk.delta }
     case 'tool-call':
       return takeCall(answer, chunk)

@@ -30,6 +30,8 @@ interface ChatStep {
 export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'omitsToolsRequested' | 'version'> {
   path: string
   tools: ToolScope
+  /** The number of messages that the caller gave. They follow all others. */
+  given: number
   steps: RenderedSteps | ChatStep
   /** True if providers send streams. False if providers send plain responses. */
   stream: boolean
@@ -59,6 +61,7 @@ export function planOf(
     // In JSON mode, the caller cannot post results during the run, so its tool calls end the run.
     tools: { ...input.tools, runUuid, awaited: stream ? input.tools.awaited : [] },
     projectDefaults,
+    given: input.messages.length,
     steps: renderedSteps(deps, input),
     stream,
     omitsToolsRequested,

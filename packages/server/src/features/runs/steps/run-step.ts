@@ -89,7 +89,7 @@ const maxModelCalls = 150
 export function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: number): void {
   const { maxSteps } = setUp.prompt
   const limit =
-    callNumber >= maxSteps ? maxSteps : progress.budget.modelCalls >= maxModelCalls ? maxModelCalls : undefined
+    callNumber >= maxSteps ? maxSteps : progress.facts.modelCalls >= maxModelCalls ? maxModelCalls : undefined
   if (limit === undefined) return
   throw new RunError('max_step_count_exceeded_error', `The run reached its limit of ${limit} model calls`, {
     details: { maxSteps: limit },

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { connectRedis } from '../../../../src/adapters/redis/connections.ts'
 import { createSharedRunQueue } from '../../../../src/adapters/redis/run-queue.ts'
 import { refuse } from '../../../../src/shared/app-error.ts'
+import { orphanedRun } from '../../../runs/orphaned-run.ts'
 import { closedPort } from '../../../support/kept-port.ts'
 import { inLive, type Scenario, to } from '../scenario.ts'
 import { failedRun, type World } from '../world.ts'
@@ -118,7 +119,7 @@ export const runCauses: Record<string, Scenario> = {
     const place = { workspaceId: 1, projectId: world.project.id, versionUuid: randomUUID(), documentUuid: randomUUID() }
     await deps.runs.store.create(
       { uuid, ...place, ...text, origin: 'run', ...begun },
-      { uuid: randomUUID(), conversationUuid: uuid, workspaceId: 1, ownerId, epoch: 1, firstEventId: 1, ...begun },
+      { ...orphanedRun(ownerId).run, conversationUuid: uuid },
     )
     return to('runs.attach', world, { ids: { conversationUuid: uuid }, body: {} })
   },
