@@ -40,6 +40,8 @@ export const projectTables = [
   'example',
   'forced_edit',
   'release',
+  'run_figure',
+  'run_day',
   'document',
   'version',
   'api_key',
