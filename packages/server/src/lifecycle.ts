@@ -58,7 +58,13 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
       firstKey = keepAdminKey(config, tenant)
     },
   })
-  const dropping = [dropEventLogs(deps), dropIdempotencyRecords(deps), purgeDeleted(deps), keepRetention(deps), keepStoringDays(deps)]
+  const dropping = [
+    dropEventLogs(deps),
+    dropIdempotencyRecords(deps),
+    purgeDeleted(deps),
+    keepRetention(deps),
+    keepStoringDays(deps),
+  ]
   const firstCode = tenant && config.console ? await firstLink(deps, tenant) : undefined
   return { firstKey, firstCode, queueWork, upkeep: [keepLease(deps), ...dropping, ...keepMeasuringStorage(deps)] }
 }

@@ -10,7 +10,9 @@ const ms = z.int().nonnegative().nullable()
 
 export const StatsFigures = z
   .object({
-    runs: count.meta({ description: 'The runs that ended in the time. An agent counts inside the run that called it.' }),
+    runs: count.meta({
+      description: 'The runs that ended in the time. An agent counts inside the run that called it.',
+    }),
     errors: count,
     stopped: count,
     unpriced: count.meta({ description: 'Runs with a model call without a known price. `cost` leaves them out.' }),
@@ -21,7 +23,9 @@ export const StatsFigures = z
     cost: z.number().nonnegative().nullable().meta({ description: 'US dollars. Null if no run has a known price.' }),
     durationP50: ms.meta({ description: 'Milliseconds, approximate. Null without runs.' }),
     durationP95: ms,
-    firstTokenP50: ms.meta({ description: 'Milliseconds to the first text or tool call of streamed runs, approximate.' }),
+    firstTokenP50: ms.meta({
+      description: 'Milliseconds to the first text or tool call of streamed runs, approximate.',
+    }),
     firstTokenP95: ms,
   })
   .meta({ id: 'StatsFigures', description: 'Figures of a group of runs.' })
@@ -76,7 +80,14 @@ export const StatsQuery = z
     by: z.enum(['none', 'prompt', 'version', 'model']).exactOptional().meta({ description: 'Default: `none`.' }),
     documentUuid: z.string().exactOptional().meta({ description: 'Counts the runs of one prompt.' }),
     via: StatsVia.exactOptional().meta({ description: 'Default: `api`, the runs of applications.' }),
-    top: documentedAs(z.string().regex(/^\d{1,2}$/, { error: 'must be 1 to 12' }).transform(Number).pipe(top), top)
+    top: documentedAs(
+      z
+        .string()
+        .regex(/^\d{1,2}$/, { error: 'must be 1 to 12' })
+        .transform(Number)
+        .pipe(top),
+      top,
+    )
       .exactOptional()
       .meta({ description: 'The number of series. Default: 8.' }),
   })

@@ -1,4 +1,11 @@
-import type { CreateProjectBody, DeletedProject, DeleteProjectBody, Stats, StatsQuery, UpdateProjectBody } from '@stet/contract/vocabulary'
+import type {
+  CreateProjectBody,
+  DeletedProject,
+  DeleteProjectBody,
+  Stats,
+  StatsQuery,
+  UpdateProjectBody,
+} from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'

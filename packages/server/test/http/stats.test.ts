@@ -49,7 +49,12 @@ beforeAll(async () => {
     const duration = Math.round(Math.exp(2 + dice() * 11))
     facts.push({
       at: today - Math.floor(dice() * days * dayMs),
-      ...{ document: one(prompts), version: project.draftUuid, model: one(models), via: one(['api', 'api', 'console']) },
+      ...{
+        document: one(prompts),
+        version: project.draftUuid,
+        model: one(models),
+        via: one(['api', 'api', 'console']),
+      },
       status: one(['completed', 'completed', 'error', 'stopped']),
       ...{ duration, firstToken: one([null, Math.floor(duration / 3)]) },
       ...{ input: Math.floor(dice() * 5_000), output: Math.floor(dice() * 900), cached: Math.floor(dice() * 100) },
@@ -95,21 +100,34 @@ function expected(own: readonly Fact[]) {
   }
 }
 
-/** √2 is the width of a bin, so the exact percentile is at most that far away. */
+/** √2 is the width of a bin, so the exact percentile is at most that far away. The first bin begins at 0. */
 function expectNear(figure: number | null, values: readonly number[], share: number): void {
-  if (values.length === 0) return expect(figure).toBeNull()
   const sorted = [...values].sort((one, other) => one - other)
-  const exact = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
-  if (exact < 50) return expect(figure).toBeLessThanOrEqual(50)
-  expect(Number(figure) / exact).toBeGreaterThan(0.7)
-  expect(Number(figure) / exact).toBeLessThan(1.42)
+  const exact = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]
+  const isNear =
+    figure === null || exact === undefined
+      ? figure === null && exact === undefined
+      : figure <= Math.max(50, 1.42 * exact) && figure >= (exact < 50 ? 0 : 0.7 * exact)
+  expect(isNear, `${figure}, and exactly ${exact}`).toBe(true)
 }
 
 function expectSeries({ figures, points }: wire.StatsSeries, own: readonly Fact[], stepMs: number): void {
   expect(figures).toMatchObject(expected(own))
-  expectNear(figures.durationP50, own.map(({ duration }) => duration), 0.5)
-  expectNear(figures.durationP95, own.map(({ duration }) => duration), 0.95)
-  expectNear(figures.firstTokenP50, own.flatMap(({ firstToken }) => firstToken ?? []), 0.5)
+  expectNear(
+    figures.durationP50,
+    own.map(({ duration }) => duration),
+    0.5,
+  )
+  expectNear(
+    figures.durationP95,
+    own.map(({ duration }) => duration),
+    0.95,
+  )
+  expectNear(
+    figures.firstTokenP50,
+    own.flatMap(({ firstToken }) => firstToken ?? []),
+    0.5,
+  )
   const starts = [...new Set(own.map(({ at }) => Math.floor(at / stepMs) * stepMs))].sort((one, other) => one - other)
   expect(points.map(({ at }) => Date.parse(at))).toEqual(starts)
   for (const { at, figures: ofStep } of points) {
@@ -140,14 +158,22 @@ async function expectAllExact(): Promise<void> {
     expectSeries(byModel.total, api, all.stepSeconds * 1_000)
     const seen = byModel.series.map(({ key }) => key)
     for (const series of byModel.series) {
-      expectSeries(series, api.filter(({ model }) => model === series.key), all.stepSeconds * 1_000)
+      expectSeries(
+        series,
+        api.filter(({ model }) => model === series.key),
+        all.stepSeconds * 1_000,
+      )
     }
     const rest = api.filter(({ model }) => !seen.includes(model))
     if (byModel.other) expectSeries(byModel.other, rest, all.stepSeconds * 1_000)
     else expect(rest).toEqual([])
     const [documentUuid = ''] = prompts
     const ofPrompt = await ask({ ...rangeText(range), documentUuid, by: 'version' })
-    expectSeries(ofPrompt.total, api.filter(({ document }) => document === documentUuid), all.stepSeconds * 1_000)
+    expectSeries(
+      ofPrompt.total,
+      api.filter(({ document }) => document === documentUuid),
+      all.stepSeconds * 1_000,
+    )
   }
 }
 

@@ -30,11 +30,7 @@ const nanoPerUsd = 1e9
 export const emptyCell: Cell = [sums.map(() => 0), {}, {}]
 
 export function addCells(one: Cell, other: Cell): Cell {
-  return [
-    one[0].map((sum, at) => sum + (other[0][at] ?? 0)),
-    addBins(one[1], other[1]),
-    addBins(one[2], other[2]),
-  ]
+  return [one[0].map((sum, at) => sum + (other[0][at] ?? 0)), addBins(one[1], other[1]), addBins(one[2], other[2])]
 }
 
 function addBins(bins: Histogram, other: Histogram): Histogram {

@@ -66,7 +66,11 @@ export interface StatsStore {
   /** Deletes a batch of old facts whose day is stored. Returns their number. */
   dropFacts(olderThanDays: number): Promise<number>
   /** Returns the names of prompts or versions by uuid. An unknown one is left out. */
-  listLabels(projectId: number, by: 'prompt' | 'version', uuids: readonly string[]): Promise<ReadonlyMap<string, string>>
+  listLabels(
+    projectId: number,
+    by: 'prompt' | 'version',
+    uuids: readonly string[],
+  ): Promise<ReadonlyMap<string, string>>
   listPublications(projectId: number, span: Span): Promise<PublicationMark[]>
 }
 

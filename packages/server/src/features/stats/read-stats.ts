@@ -46,7 +46,10 @@ const longestDays = 366
 const defaultTop = 8
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the range. */
-export async function readStats(deps: Needs<'stores' | 'liveCache' | 'stats'>, question: StatsQuestion): Promise<Stats> {
+export async function readStats(
+  deps: Needs<'stores' | 'liveCache' | 'stats'>,
+  question: StatsQuestion,
+): Promise<Stats> {
   const { caller, by = 'none', via = 'api', top = defaultTop } = question
   const { id: projectId } = await findProject(deps, caller, question.projectId)
   const documentUuid = promptOf(question)
@@ -83,7 +86,8 @@ function rangeOf({ from, to }: StatsQuestion, now: number) {
   const start = from?.getTime() ?? end - dayMs
   const length = end - start
   if (length <= 0) throw refuse('invalid-query', issueAt('from', 'must be before "to"'))
-  if (length > longestDays * dayMs) throw refuse('invalid-query', issueAt('from', `must be at most ${longestDays} days before "to"`))
+  if (length > longestDays * dayMs)
+    throw refuse('invalid-query', issueAt('from', `must be at most ${longestDays} days before "to"`))
   const stepSeconds = length <= 3 * hourMs ? 300 : length <= 48 * hourMs ? hourSeconds : daySeconds
   const stepMs = stepSeconds * 1_000
   return { from: Math.floor(start / stepMs) * stepMs, to: Math.ceil(end / stepMs) * stepMs, stepSeconds }
