@@ -74,7 +74,8 @@ function storedDays(
     const { documentUuid, key } = placeOf(step)
     const cells = days.get(documentUuid) ?? {}
     days.set(documentUuid, cells)
-    const ofVia = (cells[step.via] ??= {})
+    const ofVia = cells[step.via] ?? {}
+    cells[step.via] = ofVia
     ofVia[key] = addCells(ofVia[key] ?? emptyCell, step.cell)
   }
   return [...days].map(([documentUuid, cells]) => ({ day, documentUuid, by, cells }))
