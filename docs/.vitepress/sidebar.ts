@@ -26,6 +26,7 @@ export function sidebar(): DefaultTheme.Sidebar {
         '/versions': 'Versions',
         '/tools': 'Tools',
         '/evaluations': 'Evaluations and logs',
+        '/stats': 'Stats',
         '/providers': 'Providers',
         '/protocols': 'Provider protocols',
         '/ci': 'CI',

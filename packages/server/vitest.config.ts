@@ -27,6 +27,7 @@ const ownSql = [
   'http/keys', // one winner among concurrent rotations
   'http/retention', // intervals by the clock of the database
   'http/sessions', // codes that concurrent requests use once
+  'http/stats', // groups and histograms over times
   'http/tree', // the order of paths; statement counts
   'http/version-records', // counted changes
   'http/workspace-full', // sizes of rows, and ranges of pages

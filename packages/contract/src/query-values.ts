@@ -19,3 +19,6 @@ export const flag = documentedAs(
   z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true'),
   z.boolean(),
 )
+
+/** With an offset, so that no server has to guess a time zone. */
+export const instant = z.iso.datetime({ offset: true }).meta({ pattern: undefined })

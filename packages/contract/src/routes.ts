@@ -56,6 +56,7 @@ export const routes = {
     update: { method: 'PUT', path: '/projects/:projectId', scope: 'write', worksWhenFull: true },
     delete: { method: 'DELETE', path: '/projects/:projectId', scope: 'admin', readsBody: true,
       errors: ['wrong-project-name', 'project-busy'] },
+    stats: { method: 'GET', path: '/projects/:projectId/stats', scope: 'read' },
   },
   versions: {
     list: { method: 'GET', path: '/projects/:projectId/versions', scope: 'read' },

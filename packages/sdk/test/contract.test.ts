@@ -83,6 +83,8 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'projects.update': (stet) =>
     stet.projects.update(3, { name: 'Help', defaultProvider: '', defaultModel: '', retentionDays: 9 }),
   'projects.delete': (stet) => stet.projects.delete(3, { name: 'Help' }),
+  'projects.stats': (stet) =>
+    stet.projects.stats(3, { from: AT, to: AT, by: 'model', documentUuid: U, via: 'all', top: 3 }),
   'versions.list': (stet) => stet.versions.list({ status: 'draft' }),
   'versions.get': (stet) => stet.versions.get(U),
   'versions.create': (stet) =>

@@ -29,6 +29,7 @@ import {
   postgresSessionStore,
   postgresSignInLinkStore,
 } from './adapters/database/stores/session-store.ts'
+import { postgresStatsStore } from './adapters/database/stores/stats-store.ts'
 import { postgresToolCallStore } from './adapters/database/stores/tool-call-store.ts'
 import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
 import { postgresStorageMeter, postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
@@ -55,6 +56,7 @@ import { createActiveRuns } from './features/runs/leases/active-runs.ts'
 import { defaultLeaseTimes } from './features/runs/leases/keep-lease.ts'
 import type { LeaseTimes, RunSettings, RunStore } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
+import { createStatsDeps } from './features/stats/pieces.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
 import { Drain } from './http/operations/drain.ts'
@@ -356,6 +358,7 @@ function createDeps(parts: Parts) {
     secrets: secretBox(parts.encryptionKeys),
     ...(storage && { storage: { use: storage, meter: postgresStorageMeter(database.ownSession) } }),
     liveCache: live.liveCache,
+    stats: createStatsDeps(postgresStatsStore(database.ownSession)),
     templates: createEvaluator({
       threadFile: join(config.packageRoot, 'dist', 'evaluation-thread.mjs'),
       timeoutMs: 2_000,

@@ -12,6 +12,7 @@ import { dropEventLogs } from './features/runs/events/stored-events.ts'
 import { endOrphanedRuns, keepLease, takeLease } from './features/runs/leases/keep-lease.ts'
 import { workRunQueue } from './features/runs/queue/work-run-queue.ts'
 import { makeLink } from './features/sessions/sign-in-link.ts'
+import { keepStoringDays } from './features/stats/store-days.ts'
 import type { Drain } from './http/operations/drain.ts'
 import type { HttpServer } from './http/server.ts'
 import { OperatorError, RunError } from './shared/app-error.ts'
@@ -57,7 +58,13 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
       firstKey = keepAdminKey(config, tenant)
     },
   })
-  const dropping = [dropEventLogs(deps), dropIdempotencyRecords(deps), purgeDeleted(deps), keepRetention(deps)]
+  const dropping = [
+    dropEventLogs(deps),
+    dropIdempotencyRecords(deps),
+    purgeDeleted(deps),
+    keepRetention(deps),
+    keepStoringDays(deps),
+  ]
   const firstCode = tenant && config.console ? await firstLink(deps, tenant) : undefined
   return { firstKey, firstCode, queueWork, upkeep: [keepLease(deps), ...dropping, ...keepMeasuringStorage(deps)] }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ContentHash, ConversationParams, Id, orRaw, Timestamp, text, Uuid } from '../common.ts'
 import { RunErrorCode, withErrors } from '../errors.ts'
-import { pageSize } from '../query-values.ts'
+import { instant, pageSize } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { Message, ToolCall } from './messages.ts'
 import { RunSource, RunState, Usage } from './runs.ts'
@@ -53,8 +53,6 @@ export const ConversationPage = z
     nextCursor: z.string().nullable().meta({ description: 'Opaque; `null` on the last page.' }),
   })
   .meta({ id: 'ConversationPage', example: 'const isLastPage = page.nextCursor === null' })
-
-const instant = z.iso.datetime({ offset: true }).meta({ pattern: undefined })
 
 export const ListConversationsQuery = z
   .object({

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { absent, absentBut, Id, Name, orRaw, ProjectParams, Timestamp, Uuid } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { Stats, StatsQuery } from './stats.ts'
 import { Version } from './versions.ts'
 
 const RetentionDays = z.int().min(1).max(LIMITS.retentionDays)
@@ -99,5 +100,13 @@ export const projectRoutes = {
     pathParams: ProjectParams,
     body: DeleteProjectBody,
     responses: withErrors({ 200: DeletedProject }),
+  },
+  stats: {
+    summary: 'Count the runs of a project',
+    description:
+      'Runs with errors, cost, tokens, durations and times to the first text, as a whole and by step. Sums are exact; percentiles are approximate. A run counts once, at its end, under the model of its last call.',
+    pathParams: ProjectParams,
+    query: StatsQuery,
+    responses: withErrors({ 200: Stats }),
   },
 }

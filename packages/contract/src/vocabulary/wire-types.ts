@@ -1896,6 +1896,93 @@ export interface Span {
   traceId: string
 }
 
+/**
+ * How often the prompts of a project ran, how fast, and at what cost. It counts deleted runs too.
+ * @example const { cost, unpriced } = stats.total.figures
+ */
+export interface Stats {
+  from: string
+  to: string
+  /** 300 up to 3 hours, 3600 up to 48 hours, else days in UTC. */
+  stepSeconds: number
+  /** Runs that ended until then are counted. */
+  asOf: string
+  /** The runs that are active now. */
+  running: number
+  total: StatsSeries
+  /** The `top` with the most runs. Empty with `by=none`. */
+  series: {
+    /** The uuid of a prompt or version, or a model. Null for runs that called no model. */
+    key: string | null
+    label: string
+    figures: StatsFigures
+    /** The steps with runs, by the time at which they begin. */
+    points: {
+      at: string
+      figures: StatsFigures
+    }[]
+  }[]
+  /** All runs that are in no series. Null if there are none. */
+  other: StatsSeries | null
+  /** The publications and rollbacks in the time. */
+  marks: {
+    at: string
+    versionUuid: string
+    version: number
+    title: string
+  }[]
+}
+
+/** Figures of a group of runs. */
+export interface StatsFigures {
+  /** The runs that ended in the time. An agent counts inside the run that called it. */
+  runs: number
+  errors: number
+  stopped: number
+  /** Runs with a model call without a known price. `cost` leaves them out. */
+  unpriced: number
+  /** Runs whose tokens are partly estimated, because a model call did not end. */
+  estimated: number
+  inputTokens: number
+  outputTokens: number
+  cachedInputTokens: number
+  /** US dollars. Null if no run has a known price. */
+  cost: number | null
+  /** Milliseconds, approximate. Null without runs. */
+  durationP50: number | null
+  durationP95: number | null
+  /** Milliseconds to the first text or tool call of streamed runs, approximate. */
+  firstTokenP50: number | null
+  firstTokenP95: number | null
+}
+
+export interface StatsQuery {
+  /** Default: 24 hours before `to`. Both ends are extended to whole steps. */
+  from?: string
+  /** Default: now. At most 366 days after `from`. */
+  to?: string
+  /** Default: `none`. */
+  by?: 'none' | 'prompt' | 'version' | 'model'
+  /** Counts the runs of one prompt. */
+  documentUuid?: string
+  /** Default: `api`, the runs of applications. */
+  via?: StatsVia
+  /** The number of series. Default: 8. */
+  top?: number
+}
+
+export interface StatsSeries {
+  figures: StatsFigures
+  /** The steps with runs, by the time at which they begin. */
+  points: {
+    at: string
+    figures: StatsFigures
+  }[]
+}
+
+export const STATS_VIAS = ['api', 'console', 'experiment', 'judge', 'all'] as const
+export type StatsVia = (typeof STATS_VIAS)[number]
+
 /** @example { uuid: '3f0c5a3e-6f0e-4a53-9d3c-0a1b2c3d4e5f', stopped: true, status: 'stopped' } */
 export interface StopResult {
   uuid: string
@@ -2195,6 +2282,7 @@ export interface RouteTypes {
     create: { body: CreateProjectBody; result: CreatedProject }
     update: { body: UpdateProjectBody; result: Project }
     delete: { body: DeleteProjectBody; result: DeletedProject }
+    stats: { query: StatsQuery; result: Stats }
   }
   versions: {
     list: { query: ListVersionsQuery; result: Version[] }

@@ -1,4 +1,11 @@
-import type { CreateProjectBody, DeletedProject, DeleteProjectBody, UpdateProjectBody } from '@stet/contract/vocabulary'
+import type {
+  CreateProjectBody,
+  DeletedProject,
+  DeleteProjectBody,
+  Stats,
+  StatsQuery,
+  UpdateProjectBody,
+} from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
@@ -56,5 +63,14 @@ export class Projects {
    */
   delete(projectId: number | string, i: DeleteProjectBody, o: RequestOptions = {}): ApiPromise<DeletedProject> {
     return this.#api.call('projects.delete', { ...i, projectId }, o)
+  }
+
+  /**
+   * Counts the runs of a project: errors, tokens, cost, durations. Default: the last 24 hours, of applications.
+   *
+   * @example const { series } = await stet.projects.stats(1, { by: 'model', from: '2026-01-01T00:00:00Z' })
+   */
+  stats(projectId: number | string, o: RequestOptions & StatsQuery = {}): ApiPromise<Stats> {
+    return this.#api.call('projects.stats', { projectId }, o)
   }
 }

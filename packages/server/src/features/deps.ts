@@ -15,6 +15,7 @@ import type { ReleaseStore } from './projects/release.ts'
 import type { ProviderDeps, ProviderKeyStore, SecretBox } from './providers/ports.ts'
 import type { RunDeps } from './runs/run-deps.ts'
 import type { InstallationStore, SessionStore, SignInLinkStore } from './sessions/ports.ts'
+import type { StatsDeps } from './stats/ports.ts'
 import type { TemplateEngine } from './templates/template-engine.ts'
 import type { VersionStore } from './versions/ports.ts'
 
@@ -74,6 +75,7 @@ export interface Deps {
   /** Absent without a limit of stored bytes. */
   storage?: StorageDeps
   liveCache: LiveCache
+  stats: StatsDeps
   templates: TemplateEngine
   clock: Clock
   logger: Logger

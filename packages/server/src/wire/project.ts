@@ -2,10 +2,13 @@ import type {
   CreatedVersion as CreatedVersionBody,
   Project as ProjectBody,
   PushResult as PushBody,
+  StatsSeries as SeriesBody,
+  Stats as StatsBody,
   Version as VersionBody,
 } from '@stet/contract/vocabulary'
 import type { CreatedProject } from '../features/projects/create-project.ts'
 import { NEW_DRAFT, type Project, type RecordedVersion } from '../features/projects/project.ts'
+import type { Series, Stats } from '../features/stats/read-stats.ts'
 import type { CreatedVersion } from '../features/versions/create-version.ts'
 import type { PushResult } from '../features/versions/push/push-changes.ts'
 import { personBody } from './api-key.ts'
@@ -69,4 +72,18 @@ export function createdProjectBody({ project, version }: CreatedProject) {
 
 export function pushBody(result: PushResult): PushBody {
   return { commitUuid: result.versionUuid, ...result }
+}
+
+export function statsBody({ from, to, asOf, total, series, other, marks, ...rest }: Stats): StatsBody {
+  return {
+    ...{ from: from.toISOString(), to: to.toISOString(), asOf: asOf.toISOString(), ...rest },
+    total: seriesBody(total),
+    series: series.map(({ key, label, ...own }) => ({ key, label, ...seriesBody(own) })),
+    other: other && seriesBody(other),
+    marks: marks.map(({ at, ...mark }) => ({ at: at.toISOString(), ...mark })),
+  }
+}
+
+function seriesBody({ figures, points }: Series): SeriesBody {
+  return { figures, points: points.map(({ at, ...own }) => ({ at: at.toISOString(), ...own })) }
 }

@@ -1,13 +1,17 @@
 import type { contract } from '@stet/contract'
+import { defined } from '@stet/template/defined'
 import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
 import { type CreatedProject, createProject } from '../../features/projects/create-project.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
-import { createdProjectBody, projectBody } from '../../wire/project.ts'
+import { readStats } from '../../features/stats/read-stats.ts'
+import { createdProjectBody, projectBody, statsBody } from '../../wire/project.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
+
+const readInstant = (text: string | undefined) => (text === undefined ? undefined : new Date(text))
 
 export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> {
   return {
@@ -31,6 +35,12 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
       const projectId = pathId(params.projectId, 'unknown-project')
       await deleteProject(deps, { ...body, caller: callerOf(res), projectId })
       return { status: 200, body: { id: projectId } }
+    },
+    stats: async ({ params, query: { from, to, ...rest }, res }) => {
+      const projectId = pathId(params.projectId, 'unknown-project')
+      const range = { from: readInstant(from), to: readInstant(to) }
+      const stats = await readStats(deps, { ...rest, ...defined(range), caller: callerOf(res), projectId })
+      return { status: 200, body: statsBody(stats) }
     },
   }
 }

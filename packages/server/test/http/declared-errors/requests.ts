@@ -40,6 +40,7 @@ export const successes: Record<string, Success> = {
     const { id, name } = await newProject(bench)
     return { ids: { projectId: String(id) }, body: { name } }
   },
+  'projects.stats': async (world) => ({ ids: await inProject(world) }),
   'versions.list': async (world) => ({ ids: await inProject(world) }),
   'versions.create': async (world) => ({ ids: await inProject(world), body: { name: newName() } }),
   'versions.get': async (world) => ({ ids: await inDraft(world) }),

@@ -76,6 +76,8 @@ const belowProject: Record<ProjectTable, string> = {
   forced_edit: `DELETE FROM forced_edit WHERE id IN (SELECT f.id FROM version v JOIN forced_edit f ON f.version_id = v.id
     WHERE v.project_id = $1 LIMIT ${most})`,
   release: batchOf('release', 'project_id = $1'),
+  run_day: `DELETE FROM run_day WHERE (project_id, day, scope, by) IN (
+    SELECT project_id, day, scope, by FROM run_day WHERE project_id = $1 LIMIT ${most})`,
   document: batchOf('document', 'project_id = $1'),
   version: batchOf('version', 'project_id = $1'),
   api_key: `${batchOf('api_key', 'project_id = $1')} RETURNING hash AS key`,

@@ -41,6 +41,7 @@ export const projectTables = [
   'example',
   'forced_edit',
   'release',
+  'run_day',
   'document',
   'version',
   'api_key',

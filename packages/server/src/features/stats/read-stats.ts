@@ -1,0 +1,155 @@
+/** Answers how often, how fast and at what cost the prompts of a project ran. Every sum is exact; percentiles come from histograms. */
+import type { StatsFigures, StatsVia } from '@stet/contract/vocabulary'
+import { issueAt, refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
+import { readUuid } from '../../shared/text-guards.ts'
+import type { Needs } from '../deps.ts'
+import { findProject } from '../documents/version-ref.ts'
+import { addCells, type Cell, emptyCell, figuresOf } from './cell.ts'
+import { daySeconds, hourSeconds, readPieces, spansOf } from './pieces.ts'
+import type { DayCells, Piece, PublicationMark, StatsKey, StepCell } from './ports.ts'
+
+export interface StatsQuestion {
+  caller: Caller
+  projectId: number
+  /** Default: 24 hours before `to`. */
+  from?: Date | undefined
+  /** Default: now. */
+  to?: Date | undefined
+  by?: 'none' | StatsKey | undefined
+  documentUuid?: string | undefined
+  via?: StatsVia | undefined
+  top?: number | undefined
+}
+
+export interface Series {
+  figures: StatsFigures
+  /** Only steps with runs. */
+  points: { at: Date; figures: StatsFigures }[]
+}
+
+export interface Stats {
+  from: Date
+  to: Date
+  stepSeconds: number
+  asOf: Date
+  running: number
+  total: Series
+  series: (Series & { key: string | null; label: string })[]
+  other: Series | null
+  marks: PublicationMark[]
+}
+
+const hourMs = hourSeconds * 1_000
+const dayMs = daySeconds * 1_000
+const longestDays = 366
+const defaultTop = 8
+
+/** @throws AppError NotFoundError for the project, BadRequestError for the range. */
+export async function readStats(
+  deps: Needs<'stores' | 'liveCache' | 'stats'>,
+  question: StatsQuestion,
+): Promise<Stats> {
+  const { caller, by = 'none', via = 'api', top = defaultTop } = question
+  const { id: projectId } = await findProject(deps, caller, question.projectId)
+  const documentUuid = promptOf(question)
+  const { store, inTurn } = deps.stats
+  return inTurn(async () => {
+    const { now, running } = await store.look(projectId, documentUuid)
+    const range = rangeOf(question, now)
+    const place = { projectId, documentUuid, by: by === 'none' ? 'model' : by, ...range } as const satisfies Piece
+    const steps = (await readSteps(deps, place, now)).filter((step) => via === 'all' || step.via === via)
+    const { series, other } = divide(steps, by === 'none' ? null : top)
+    const labels = await labelsOf(deps, place, [...series.keys()])
+    return {
+      from: new Date(range.from),
+      to: new Date(range.to),
+      ...{ stepSeconds: range.stepSeconds, asOf: new Date(Math.min(now, range.to)), running },
+      total: seriesOf(steps),
+      series: [...series].map(([key, own]) => ({ key: key || null, label: labels.get(key) ?? key, ...seriesOf(own) })),
+      other: other && seriesOf(other),
+      marks: await store.listPublications(projectId, range),
+    }
+  })
+}
+
+function promptOf({ by, documentUuid }: StatsQuestion): string | undefined {
+  if (documentUuid === undefined) return undefined
+  if (by === 'prompt') throw refuse('invalid-query', issueAt('by', 'cannot be "prompt" for one prompt'))
+  // No prompt has any other uuid, so the answer is empty.
+  return readUuid(documentUuid) ?? '00000000-0000-0000-0000-000000000000'
+}
+
+/** Whole steps: of 5 minutes up to 3 hours, of an hour up to 48 hours, else of a day in UTC. */
+function rangeOf({ from, to }: StatsQuestion, now: number) {
+  const end = to?.getTime() ?? now
+  const start = from?.getTime() ?? end - dayMs
+  const length = end - start
+  if (length <= 0) throw refuse('invalid-query', issueAt('from', 'must be before "to"'))
+  if (length > longestDays * dayMs)
+    throw refuse('invalid-query', issueAt('from', `must be at most ${longestDays} days before "to"`))
+  const stepSeconds = length <= 3 * hourMs ? 300 : length <= 48 * hourMs ? hourSeconds : daySeconds
+  const stepMs = stepSeconds * 1_000
+  return { from: Math.floor(start / stepMs) * stepMs, to: Math.ceil(end / stepMs) * stepMs, stepSeconds }
+}
+
+/** Days that are stored are read as rows, and everything else from facts. */
+async function readSteps(deps: Needs<'stats'>, place: Piece, now: number): Promise<StepCell[]> {
+  if (place.stepSeconds < daySeconds) {
+    const spans = spansOf(place, place.stepSeconds < hourSeconds ? hourMs : dayMs)
+    const steps = await readPieces(deps, place, { spans, now })
+    return steps.filter(({ at }) => at >= place.from && at < place.to)
+  }
+  const days = await deps.stats.store.listDays(place)
+  const stored = new Set(days.map(({ day }) => Date.parse(day)))
+  const spans = spansOf(place, dayMs).filter(({ from }) => !stored.has(from) && from <= now)
+  return [...days.flatMap(stepsOfDay), ...(await readPieces(deps, place, { spans, now }))]
+}
+
+function stepsOfDay({ day, cells }: { day: string; cells: DayCells }): StepCell[] {
+  return Object.entries(cells).flatMap(([via, ofKeys]) =>
+    Object.entries(ofKeys).map(([key, cell]) => ({ at: Date.parse(day), via, prompt: '', key, cell })),
+  )
+}
+
+/** @param top null for no series. */
+function divide(steps: readonly StepCell[], top: number | null) {
+  if (top === null) return { series: new Map<string, StepCell[]>(), other: null }
+  const all = groupBy(steps, ({ key }) => key)
+  const ranked = [...all].sort(([, one], [, other]) => runsOf(other) - runsOf(one))
+  const rest = ranked.slice(top).flatMap(([, own]) => own)
+  return { series: new Map(ranked.slice(0, top)), other: rest.length > 0 ? rest : null }
+}
+
+const runsOf = (steps: readonly StepCell[]) => steps.reduce((sum, { cell: [[runs = 0]] }) => sum + runs, 0)
+
+function seriesOf(steps: readonly StepCell[]): Series {
+  const byStep = [...groupBy(steps, ({ at }) => at)].sort(([one], [other]) => one - other)
+  const cells = byStep.map(([at, own]) => ({ at, cell: sumOf(own.map(({ cell }) => cell)) }))
+  return {
+    figures: figuresOf(sumOf(cells.map(({ cell }) => cell))),
+    points: cells.map(({ at, cell }) => ({ at: new Date(at), figures: figuresOf(cell) })),
+  }
+}
+
+const sumOf = (cells: readonly Cell[]) => cells.reduce((sum, cell) => addCells(sum, cell), emptyCell)
+
+async function labelsOf(
+  { stats }: Needs<'stats'>,
+  { projectId, by }: Piece,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (by === 'model') return new Map([['', 'No model']])
+  return keys.length === 0 ? new Map() : stats.store.listLabels(projectId, by, keys)
+}
+
+// Node 20 has no Map.groupBy.
+function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}
