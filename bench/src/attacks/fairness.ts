@@ -181,7 +181,7 @@ async function whileAttacked(callers: number, attack: () => Promise<void>, label
   // On a busy machine an attacker's request may time out. Such a failure does not count.
   const attacking = drive({ parallel: callers, until: over.signal }, () => attack().catch(() => pause(refusedPauseMs)))
   await pause(warmUpMs)
-  const figures = await measureVictim(label)
+  const figures = await profiled(() => measureVictim(label))
   over.abort()
   await attacking
   return figures

@@ -68,19 +68,26 @@ export async function readJsonBody(
   if (unspent > shortBytes) await spend?.(unspent)
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
-  // Yields after each step for a long body, so that other connections wait for one step at most.
-  if (meter) await nextTurn()
+  if (meter) await nextStep()
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
   } catch {
     throw refuse('malformed-json')
   }
-  if (meter) await nextTurn()
+  if (meter) await nextStep()
   const refusal = refuseValue(value)
   if (refusal) throw refused(refusal.path, refusal.reason)
-  if (meter) await nextTurn()
+  if (meter) await nextStep()
   return value
+}
+
+let lastStep: Promise<void> = Promise.resolve()
+
+/** A turn of the event loop has one step of one long body, so that other requests wait for one step at most. */
+function nextStep(): Promise<void> {
+  lastStep = lastStep.then(() => nextTurn())
+  return lastStep
 }
 
 /** The length of a body for which `spend` is not called. An unknown length counts as the longest. */
