@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MIMEType } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { AppError, refuse } from '../../shared/app-error.ts'
-import { afterListening } from '../../shared/clock.ts'
+import { afterListening, nextStep } from '../../shared/clock.ts'
 import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/json-bounds.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guards.ts'
 import { invalidRequest, type RequestIssue } from './check-input.ts'
@@ -80,14 +80,6 @@ export async function readJsonBody(
   if (refusal) throw refused(refusal.path, refusal.reason)
   if (meter) await nextStep()
   return value
-}
-
-let lastStep: Promise<void> = Promise.resolve()
-
-/** A turn of the event loop has one step of one long body, so that other requests wait for one step at most. */
-function nextStep(): Promise<void> {
-  lastStep = lastStep.then(() => nextTurn())
-  return lastStep
 }
 
 /** The length of a body for which `spend` is not called. An unknown length counts as the longest. */
