@@ -88,9 +88,7 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
   const waiting: Queues = new Map()
   let count = 0
   let wasLarge = false
-  let pauseOwner: number | undefined
-  let pausedUntil = Number.NEGATIVE_INFINITY
-  let sharedUntil = Number.NEGATIVE_INFINITY
+  const pause = createPause()
   let added: (() => void) | undefined
   let draining: Promise<void> | undefined
   let mayStartAt = Number.NEGATIVE_INFINITY
@@ -113,11 +111,10 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
       const rest = mayStartAt - performance.now()
       if (rest > 0 && count < FULL_BATCH) await delay(rest)
       const start = performance.now()
-      const mostBytes = start < pausedUntil ? PAUSED.bytes : Number.POSITIVE_INFINITY
-      const taken = takeBatch(waiting, { isLargeFirst: !wasLarge, mostBytes })
+      const taken = takeBatch(waiting, { isLargeFirst: !wasLarge, mostBytes: pause.mostBytes(start) })
       const [first] = taken
       if (!first) {
-        await nextCall(pausedUntil - start)
+        await nextCall(pause.leftMs(start))
         continue
       }
       count -= taken.length
@@ -136,10 +133,7 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
       const { least, most } = LOAD_INTERVAL_MS
       const share = taken.length > 1 ? Math.min(most, LOAD_INTERVAL_COMMITS * (end - start)) : 0
       mayStartAt = start + Math.max(least, share)
-      if (first.bytes > PAUSED.bytes) {
-        pauseOwner = first.workspaceId
-        if (end < sharedUntil) pausedUntil = end + Math.min(PAUSED.mostMs, PAUSED.factor * (end - start))
-      } else if (taken.some(({ workspaceId }) => workspaceId !== pauseOwner)) sharedUntil = end + PAUSED.sharedMs
+      pause.note(taken, start, end)
     }
     draining = undefined
   }
@@ -177,6 +171,23 @@ function batchAttributes(kind: string, rows: number, writers: number) {
     'stet.batch.kind': kind,
     'stet.batch.rows': rows,
     'stet.batch.writers': writers,
+  }
+}
+
+function createPause() {
+  let owner: number | undefined
+  let until = Number.NEGATIVE_INFINITY
+  let sharedUntil = Number.NEGATIVE_INFINITY
+  return {
+    mostBytes: (now: number) => (now < until ? PAUSED.bytes : Number.POSITIVE_INFINITY),
+    leftMs: (now: number) => until - now,
+    note(taken: readonly Group[], start: number, end: number) {
+      const paused = taken.find(({ bytes }) => bytes > PAUSED.bytes)
+      if (paused) {
+        owner = paused.workspaceId
+        if (end < sharedUntil) until = end + Math.min(PAUSED.mostMs, PAUSED.factor * (end - start))
+      } else if (taken.some(({ workspaceId }) => workspaceId !== owner)) sharedUntil = end + PAUSED.sharedMs
+    },
   }
 }
 
