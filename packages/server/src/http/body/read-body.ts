@@ -201,7 +201,7 @@ function awaitDiscard(req: Readable): void {
 /**
  * Reads and drops the rest of a body. Resolves at the end of the body or connection, or at a limit of time.
  * Closing the connection earlier could reset it before the client has read the response. Refused bodies take turns,
- * because reading them at full speed costs the server's thread more than the accepted ones (bench/NOTES.md, 2026-11-28).
+ * because reading them at full speed doubled the CPU time of the server's thread (bench/NOTES.md, 2026-11-28).
  */
 export function discardBody(req: Readable): Promise<void> {
   return new Promise((resolve) => {
