@@ -4,7 +4,7 @@
  * measured workspace failed.
  */
 import { fork, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
 import { drive } from '../measuring/drive.ts'
 import { percentile } from '../measuring/rounds.ts'
-import { openStet, server, startUpstream } from '../subjects/candidates.ts'
+import { adminKey, openStet, server, startUpstream } from '../subjects/candidates.ts'
 import { describeMachine } from '../subjects/machine.ts'
 
 const rounds = Number(process.env['REQUESTS'] ?? 60)
@@ -49,15 +49,16 @@ interface Figures {
 
 const upstream = await startUpstream({ CHUNKS: '5' })
 const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
-const first = await openStet(upstream.url, dataDir, {}, { program })
+const database = process.env['BENCH_DATABASE_URL']
+const environment: Record<string, string> = database === undefined ? {} : { DATABASE_URL: database }
+const first = await openStet(upstream.url, dataDir, environment, { program })
 await first.close()
 const created = spawnSync(process.execPath, [program, 'workspace', 'create', 'victim'], {
-  env: { ...process.env, STET_DATA_DIR: dataDir },
+  env: { ...process.env, ...environment, STET_DATA_DIR: dataDir },
   encoding: 'utf8',
 })
 const victimAdmin = created.stdout.trim()
-const stet = await openStet(upstream.url, dataDir, {}, { program, core: '0,1' })
-const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
+const stet = await openStet(upstream.url, dataDir, environment, { program, core: '0,1' })
 const attacker = await openTenant(adminKey)
 const hobby = await openTenant(adminKey, { plan: 'hobby' })
 const victim = await openTenant(victimAdmin)
@@ -180,7 +181,7 @@ async function whileAttacked(callers: number, attack: () => Promise<void>, label
   // On a busy machine an attacker's request may time out. Such a failure does not count.
   const attacking = drive({ parallel: callers, until: over.signal }, () => attack().catch(() => pause(refusedPauseMs)))
   await pause(warmUpMs)
-  const figures = await measureVictim(label)
+  const figures = await profiled(() => measureVictim(label))
   over.abort()
   await attacking
   return figures
@@ -203,6 +204,13 @@ async function hungUpList(): Promise<void> {
   await attacker.call('GET', path, undefined, AbortSignal.timeout(300)).catch(() => undefined)
 }
 
+/** With `--profile`, prints where the server's threads spend the time of the work. */
+async function profiled(work: () => Promise<Figures>): Promise<Figures> {
+  const measured = work()
+  if (stet.profile) await stet.profile(() => measured)
+  return measured
+}
+
 /** Another process sends them, so that its work does not delay the measurement. */
 async function whileLogsArrive(): Promise<Figures> {
   const messages = [{ role: 'user', content: 'x'.repeat(logs.characters) }]
@@ -215,8 +223,13 @@ async function whileLogsArrive(): Promise<Figures> {
     body: JSON.stringify({ path: 'loop', messages }),
     connections: logs.connections,
   })
+  const answers: Record<string, number> = {}
+  sender.on('message', (status) => {
+    answers[String(status)] = (answers[String(status)] ?? 0) + 1
+  })
   await pause(warmUpMs)
-  const figures = await measureVictim('large logs')
+  const figures = await profiled(() => measureVictim('large logs'))
   sender.kill()
+  console.log(JSON.stringify({ bench: 'fairness', sent: 'large logs', answers }))
   return figures
 }

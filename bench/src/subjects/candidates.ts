@@ -20,7 +20,9 @@ const prompt =
 
 /** A server on PostgreSQL requires an encryption key, and stores no admin key in its folder. */
 const encryptionKey = randomBytes(32).toString('base64')
-const adminKey = spawnSync(process.execPath, [server, 'generate-key', 'admin'], { encoding: 'utf8' }).stdout.trim()
+export const adminKey = spawnSync(process.execPath, [server, 'generate-key', 'admin'], {
+  encoding: 'utf8',
+}).stdout.trim()
 
 export interface Stet extends Subject {
   /** The headers contain an API key whose rate limit exceeds the load. */

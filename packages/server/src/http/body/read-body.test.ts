@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { describe, expect, it } from 'vitest'
-import { readJsonBody } from './read-body.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { discardBody, readJsonBody } from './read-body.ts'
 
 function read(body: string | Uint8Array, type: string | undefined): Promise<unknown> {
   const bytes = Buffer.from(body)
@@ -71,5 +72,59 @@ describe('readJsonBody', () => {
   it('refuses too many distinct keys, for any chunk length', async () => {
     const keys = Array.from({ length: 5_001 }, (_, place) => `"key-${place}":1`).join(',')
     await expect(read(`{${keys}}`, undefined)).rejects.toThrow('different keys')
+  })
+})
+
+describe('readJsonBody of several long bodies', () => {
+  it('parses one per turn of the event loop', async () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    const text = JSON.stringify({ text: 'x'.repeat(100_000) })
+    let isRead = false
+    const read4 = Promise.all([1, 2, 3, 4].map(() => read(text, undefined))).then(() => {
+      isRead = true
+    })
+    for (let before = 0; !isRead; before = parse.mock.calls.length) {
+      await nextTurn()
+      expect(parse.mock.calls.length - before).toBeLessThanOrEqual(1)
+    }
+    await read4
+    expect(parse).toHaveBeenCalledTimes(4)
+  })
+})
+
+describe('discardBody', () => {
+  it('reads one part of all refused bodies per pause', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const [bodies, parts, length] = [4, 10, 65_536]
+    const received = Array.from({ length: bodies }, () => 0)
+    const discarded = received.map((_, place) => {
+      const body = Readable.from(
+        Array.from({ length: parts }, () => Buffer.alloc(length)),
+        { highWaterMark: 1 },
+      )
+      body.on('data', () => {
+        received[place] = (received[place] ?? 0) + 1
+      })
+      return discardBody(body)
+    })
+    const settle = async () => {
+      for (let turn = 0; turn < 10; turn += 1) await nextTurn()
+      return received.reduce((sum, count) => sum + count)
+    }
+    // The first 64 KB of a body do not wait, so that a small one never does.
+    const free = 2 * bodies
+    expect(await settle()).toBe(free)
+    for (let pause = 1; pause <= bodies; pause += 1) {
+      vi.advanceTimersByTime(5)
+      expect(await settle()).toBe(free + pause)
+    }
+    expect(new Set(received)).toEqual(new Set([3]))
+    for (let pause = 0; pause < bodies * parts; pause += 1) {
+      vi.advanceTimersByTime(5)
+      await settle()
+    }
+    await Promise.all(discarded)
   })
 })
