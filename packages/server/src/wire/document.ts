@@ -1,6 +1,11 @@
-import type { Document as DocumentBody, MovedDocument as MovedBody } from '@stet/contract/vocabulary'
+import type {
+  Document as DocumentBody,
+  TreeItem as ItemBody,
+  MovedDocument as MovedBody,
+} from '@stet/contract/vocabulary'
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
 import type { MovedDocument } from '../features/versions/push/move-document.ts'
+import type { TreeItem } from '../features/versions/read-tree.ts'
 import { personBody } from './api-key.ts'
 import { issueBodies, issueBody, MAX_ISSUES, type ProviderFacts } from './check.ts'
 import { providerKind } from './legacy-clients.ts'
@@ -42,5 +47,21 @@ export function unresolvedBody(
     deletedAt: null,
     updatedBy: document.updatedBy && personBody(document.updatedBy),
     ...(document.movedFrom !== null && { movedFrom: document.movedFrom }),
+  }
+}
+
+export function treeItemBody(item: TreeItem): ItemBody {
+  return {
+    documentUuid: item.documentUuid,
+    path: item.path,
+    contentHash: item.contentHash,
+    change: item.change,
+    compiles: item.compiles,
+    isConfigured: item.isConfigured,
+    isAgent: item.isAgent,
+    updatedAt: item.updatedAt.toISOString(),
+    updatedBy: item.updatedBy && personBody(item.updatedBy),
+    ...(item.movedFrom && { movedFrom: item.movedFrom }),
+    ...(item.movedTo !== undefined && { movedTo: item.movedTo }),
   }
 }

@@ -1,6 +1,5 @@
 import type { Annotation as AnnotationBody, Evaluation as EvaluationBody } from '@stet/contract/vocabulary'
-import type { Evaluation } from '../features/evaluations/evaluation.ts'
-import type { Annotation } from '../features/evaluations/ports.ts'
+import type { Annotation, Evaluation } from '../features/evaluations/evaluation.ts'
 
 export function evaluationBody(evaluation: Evaluation): EvaluationBody {
   return {

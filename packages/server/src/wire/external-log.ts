@@ -1,5 +1,5 @@
 import type { LogEntry } from '@stet/contract/vocabulary'
-import type { ExternalLog } from '../features/external-logs/ports.ts'
+import type { ExternalLog } from '../features/external-logs/record-external-log.ts'
 
 export function externalLogBody(log: ExternalLog): LogEntry {
   const { conversation } = log

@@ -4,9 +4,8 @@ import { refuse } from '../../shared/app-error.ts'
 import { type ConversationAddress, type FindDeps, findConversation } from '../conversations/find-conversation.ts'
 import type { Needs } from '../deps.ts'
 import { resolveVersion } from '../documents/version-ref.ts'
-import { readScore } from './evaluation.ts'
+import { type Annotation, readScore } from './evaluation.ts'
 import { findEvaluation } from './find-evaluation.ts'
-import type { Annotation } from './ports.ts'
 
 interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationAddress {
   evaluationUuid: string

@@ -1,6 +1,7 @@
 import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
+import type { ConversationFilter } from '../conversations/ports.ts'
 
 /** Only the metric `rating` uses ratings and thresholds. Missing thresholds default to the ends of the range. */
 export interface EvaluationConfiguration extends ConfigurationInput {
@@ -19,6 +20,36 @@ export interface Evaluation {
   configuration: EvaluationConfiguration
   createdAt: Date
   updatedAt: Date
+}
+
+/** A person's score for a conversation. Annotations are immutable. The newest one of each evaluation counts. */
+export interface Annotation {
+  uuid: string
+  conversationUuid: string
+  evaluationUuid: string
+  versionUuid: string
+  authorId: number
+  score: number
+  /** An integer from 0 to 100. */
+  normalizedScore: number
+  hasPassed: boolean
+  metadata: Record<string, unknown>
+  createdAt: Date
+}
+
+export type EvaluationFilter = Pick<ConversationFilter, 'projectId' | 'documentUuid'>
+
+export interface EvaluationStore {
+  list(workspaceId: number, filter: EvaluationFilter): Promise<Evaluation[]>
+  findOptional(workspaceId: number, uuid: string): Promise<Evaluation | null>
+  create(workspaceId: number, evaluation: Evaluation): Promise<void>
+}
+
+export interface AnnotationStore {
+  /** Newest first. */
+  list(workspaceId: number, conversationUuid: string): Promise<Annotation[]>
+  /** Returns false and writes nothing if the conversation or the evaluation was deleted. */
+  create(workspaceId: number, annotation: Annotation): Promise<boolean>
 }
 
 const defaultRange = { minRating: 1, maxRating: 5 } as const

@@ -6,8 +6,7 @@ import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
-import type { Evaluation } from './evaluation.ts'
-import type { EvaluationFilter } from './ports.ts'
+import type { Evaluation, EvaluationFilter } from './evaluation.ts'
 
 export async function findEvaluation(
   deps: Needs<'stores' | 'liveCache'>,

@@ -3,7 +3,6 @@ import type { Request } from 'express'
 import { verifySession } from '../../features/sessions/verify-session.ts'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import { sessionCookieName } from '../console/session-cookie.ts'
 import type { HttpDeps } from '../http-deps.ts'
 
 /**
@@ -53,4 +52,25 @@ export function findInstallation({ liveCache, stores }: HttpDeps): Promise<strin
 /** Whether the browser uses https. A proxy that ends TLS says so with `X-Forwarded-Proto`, if it is trusted. */
 export function isSecure({ publicUrl }: HttpDeps['settings'], req: Request): boolean {
   return publicUrl?.startsWith('https:') === true || req.secure
+}
+
+export interface CookiePlace {
+  /** The uuid of the installation. */
+  installation: string
+  /** Whether the browser uses https. */
+  isSecure: boolean
+}
+
+/**
+ * Browsers share cookies between the ports of a host, so the name contains the installation. Over http, browsers refuse cookies that have the
+ * prefix or `Secure`.
+ */
+function sessionCookieName({ installation, isSecure }: CookiePlace): string {
+  return `${isSecure ? '__Host-' : ''}stet-${installation.slice(0, 6)}`
+}
+
+/** @param seconds how long the browser keeps the cookie; 0 removes it. */
+export function sessionCookie(place: CookiePlace, token: string, seconds: number): string {
+  const secure = place.isSecure ? '; Secure' : ''
+  return `${sessionCookieName(place)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`
 }

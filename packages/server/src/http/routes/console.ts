@@ -7,10 +7,9 @@ import { openSession, previewSignIn } from '../../features/sessions/open-session
 import { createSignInLink, publicUrlOf, signInUrl } from '../../features/sessions/sign-in-link.ts'
 import { refuse } from '../../shared/app-error.ts'
 import { consoleSessionBody, sessionBody, signInPreviewBody } from '../../wire/console.ts'
-import { findInstallation, isSecure, sessionTokenOf } from '../auth/console-request.ts'
+import { type CookiePlace, findInstallation, isSecure, sessionCookie, sessionTokenOf } from '../auth/console-request.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
-import { type CookiePlace, sessionCookie } from '../console/session-cookie.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import type { Routes } from '../mount.ts'
 

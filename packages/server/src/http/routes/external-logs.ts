@@ -1,6 +1,5 @@
 import type { contract } from '@stet/contract'
-import type { ExternalLog } from '../../features/external-logs/ports.ts'
-import { recordExternalLog } from '../../features/external-logs/record-external-log.ts'
+import { type ExternalLog, recordExternalLog } from '../../features/external-logs/record-external-log.ts'
 import { externalLogBody } from '../../wire/external-log.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { versionAddress } from '../body/address.ts'

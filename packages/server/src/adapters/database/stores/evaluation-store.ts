@@ -1,6 +1,10 @@
 import type { Annotation as AnnotationRow, Evaluation as EvaluationRow } from '../../../../generated/prisma/client.ts'
-import type { Evaluation } from '../../../features/evaluations/evaluation.ts'
-import type { Annotation, AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
+import type {
+  Annotation,
+  AnnotationStore,
+  Evaluation,
+  EvaluationStore,
+} from '../../../features/evaluations/evaluation.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { codeOf } from '../database-error.ts'
 

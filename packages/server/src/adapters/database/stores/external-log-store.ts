@@ -1,5 +1,9 @@
 /** Stores each external log as a conversation without runs, plus a row in `log_entry`. */
-import type { ExternalLogStore, LoggedConversation, NewExternalLog } from '../../../features/external-logs/ports.ts'
+import type {
+  ExternalLogStore,
+  LoggedConversation,
+  NewExternalLog,
+} from '../../../features/external-logs/record-external-log.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { Database, DatabaseClient } from '../database.ts'
 import type { OwnedRow, RowKind } from '../write-batch.ts'
