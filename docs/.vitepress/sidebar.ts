@@ -24,6 +24,7 @@ export function sidebar(): DefaultTheme.Sidebar {
         '/language': 'Language reference',
         '/console': 'The console',
         '/versions': 'Versions',
+        '/runs': 'Runs',
         '/tools': 'Tools',
         '/evaluations': 'Evaluations and logs',
         '/stats': 'Stats',

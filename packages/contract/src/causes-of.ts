@@ -58,6 +58,7 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
   environment: ['unknown-environment'],
   path: ['unknown-document'],
   conversationUuid: ['unknown-conversation'],
+  runUuid: ['unknown-run'],
   evaluationUuid: ['unknown-evaluation'],
   exampleUuid: ['unknown-example'],
 }

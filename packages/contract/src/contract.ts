@@ -14,6 +14,7 @@ import { logRoutes } from './schemas/logs.ts'
 import { projectRoutes } from './schemas/projects.ts'
 import { providerKeyRoutes } from './schemas/provider-api-keys.ts'
 import { providerRoutes } from './schemas/providers.ts'
+import { runRecordRoutes } from './schemas/run-records.ts'
 import { runRoutes } from './schemas/runs.ts'
 import { toolRoutes } from './schemas/tools.ts'
 import { versionRoutes } from './schemas/versions.ts'
@@ -26,6 +27,7 @@ export const contract = initContract().router({
   environments: join(routes.environments, environmentRoutes),
   documents: join(routes.documents, documentRoutes),
   runs: join(routes.runs, runRoutes),
+  runRecords: join(routes.runRecords, runRecordRoutes),
   conversations: join(routes.conversations, conversationRoutes),
   tools: join(routes.tools, toolRoutes),
   evaluations: join(routes.evaluations, evaluationRoutes),

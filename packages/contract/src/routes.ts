@@ -144,6 +144,11 @@ export const routes = {
       errors: ['run-failed', 'run-not-stored', 'run-out-of-reach'] },
     stop: { method: 'POST', path: '/conversations/:conversationUuid/stop', scope: 'run', ignoresBody: true },
   },
+  runRecords: {
+    list: { method: 'GET', path: '/projects/:projectId/runs', scope: 'read' },
+    get: { method: 'GET', path: '/runs/:runUuid', scope: ['read', 'run'] },
+    ofConversation: { method: 'GET', path: '/conversations/:conversationUuid/runs', scope: ['read', 'run'] },
+  },
   conversations: {
     list: { method: 'GET', path: '/conversations', scope: 'read', errors: ['unknown-project'] },
     get: { method: 'GET', path: '/conversations/:conversationUuid', scope: ['read', 'run'], showsMessages: true },

@@ -1,7 +1,7 @@
 import { type RouteMetadata, routes } from '@stet/contract/routes'
 
 /** Routers and single routes whose SDK name differs from the contract. */
-export const routers = { documents: 'prompts', providerApiKeys: 'providerKeys' } as const
+export const routers = { documents: 'prompts', providerApiKeys: 'providerKeys', runRecords: 'runs' } as const
 export const single = {
   'apiKeys.me': 'me',
   'runs.run': 'prompts.run',
@@ -22,7 +22,7 @@ export function linesWhere(inCore: boolean): string {
   const all = [...Object.entries(routes).flatMap(linesOf), 'health GET /health']
   return (
     all
-      .filter((line) => /^(prompts|runs|conversations)\./.test(line) === inCore)
+      .filter((line) => /^(prompts|runs\.(?!list|get|of)|conversations)/.test(line) === inCore)
       // The compressed text is shortest in this order.
       .sort((one, other) => (pathIn(one) < pathIn(other) ? -1 : 1))
       .join('\n')

@@ -45,7 +45,10 @@ import type {
   RevertResult,
   Role,
   RollbackResult,
+  Run as RunBody,
+  RunDetails as RunDetailsBody,
   RunResult as RunResultBody,
+  RunSpan,
   RunState,
   StopResult,
   TextResponse,
@@ -92,6 +95,7 @@ export type {
   RevertResult,
   Role,
   RollbackResult,
+  RunSpan,
   RunState,
   StopResult,
   ToolCall,
@@ -107,6 +111,14 @@ export type {
  * @example { type: 'text', text: 'Hello' }
  */
 export type ContentPart = MessagePart
+
+/** One execution of a prompt, or one chat, without its messages. */
+export interface Run extends Omit<RunBody, 'error'> {
+  error: { errorCode: string; message: string } | null
+}
+
+/** A run with what it was given and its spans. */
+export interface RunDetails extends Run, Omit<RunDetailsBody, keyof RunBody> {}
 
 /**
  * A conversation message. You can send back any message from a response. In a response, `content` is always a list of

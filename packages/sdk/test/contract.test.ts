@@ -132,6 +132,10 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
       mcpHeaders: { x: { y: 'z' } },
       ...ownConcerns,
     }),
+  'runs.list': (stet) =>
+    stet.runs.list({ status: ['error', 'stopped'], via: 'api', author: 'me', minCost: 0.5, limit: 5 }),
+  'runs.get': (stet) => stet.runs.get(U),
+  'runs.ofConversation': (stet) => stet.runs.ofConversation(U),
   'conversations.list': (stet) =>
     stet.conversations.list({
       versionUuid: U,

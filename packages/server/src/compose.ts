@@ -23,6 +23,7 @@ import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
 import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
 import { postgresReleaseStore } from './adapters/database/stores/release-store.ts'
+import { postgresRunRecordStore } from './adapters/database/stores/run-record-store.ts'
 import { postgresLeaseStore, postgresRunStore } from './adapters/database/stores/run-store.ts'
 import {
   postgresInstallationStore,
@@ -98,6 +99,7 @@ export function storesFor(client: DatabaseClient): Stores {
     documents: postgresDocumentStore(client),
     providerKeys: postgresProviderKeyStore(client),
     conversations: postgresConversationStore(client),
+    runRecords: postgresRunRecordStore(client),
     evaluations: postgresEvaluationStore(client),
     annotations: postgresAnnotationStore(client),
     examples: postgresExampleStore(client),

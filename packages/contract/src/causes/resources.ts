@@ -55,6 +55,12 @@ export const RESOURCE_CAUSES = {
     when: 'the conversation is unknown',
     next: LIST_FIRST,
   },
+  'unknown-run': {
+    code: 'NotFoundError',
+    message: 'Run not found',
+    when: 'the run is unknown',
+    next: LIST_FIRST,
+  },
   'unknown-evaluation': {
     code: 'NotFoundError',
     message: 'Evaluation not found',

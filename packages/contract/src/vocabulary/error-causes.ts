@@ -128,6 +128,7 @@ export const ERROR_CAUSES = {
   },
   'unknown-document-uuid': { code: 'NotFoundError', status: 404, message: 'Document not found' },
   'unknown-conversation': { code: 'NotFoundError', status: 404, message: 'Conversation not found' },
+  'unknown-run': { code: 'NotFoundError', status: 404, message: 'Run not found' },
   'unknown-evaluation': { code: 'NotFoundError', status: 404, message: 'Evaluation not found' },
   'unknown-example': { code: 'NotFoundError', status: 404, message: 'Example not found' },
   'unknown-api-key': { code: 'NotFoundError', status: 404, message: 'API key not found' },
@@ -433,6 +434,7 @@ export type ErrorCause =
   | 'unknown-document'
   | 'unknown-document-uuid'
   | 'unknown-conversation'
+  | 'unknown-run'
   | 'unknown-evaluation'
   | 'unknown-example'
   | 'unknown-api-key'

@@ -1010,6 +1010,37 @@ export interface ListReleasesQuery {
   cursor?: string
 }
 
+/**
+ * Filters runs. A run must match every given field.
+ * @example { status: ['error'], from: '2026-01-01T00:00:00Z' }
+ */
+export interface ListRunsQuery {
+  documentUuid?: string
+  path?: string
+  versionUuid?: string
+  /** States, separated by commas. */
+  status?: RunState[]
+  model?: string
+  /** Default: both. */
+  via?: RequestChannel
+  /** The id of an author, or `me`. */
+  author?: string
+  customIdentifier?: string
+  /** In USD. */
+  minCost?: number
+  minDurationMs?: number
+  /** Only runs created at this instant or later. */
+  from?: string
+  /** Only runs created at this instant or earlier. */
+  to?: string
+  /** The start of the uuid of a run or conversation: at least 8 hexadecimal digits. */
+  uuid?: string
+  /** Default: 50. */
+  limit?: number
+  /** The `nextCursor` of the previous page. */
+  cursor?: string
+}
+
 export interface ListVersionsQuery {
   status?: VersionStatus
   /** Also lists deleted drafts that can still be restored. Default: `false`. */
@@ -1731,6 +1762,129 @@ export interface RotateApiKeyBody {
   overlapSeconds?: number
 }
 
+/**
+ * One execution of a prompt, or one chat, without its messages.
+ * @example const { status, durationMs, cost } = await stet.runs.get(uuid)
+ */
+export interface Run {
+  uuid: string
+  conversationUuid: string
+  projectId: number
+  documentUuid: string
+  path: string
+  versionUuid: string
+  status: RunState
+  error: {
+    errorCode: RunErrorCode
+    message: string
+  } | null
+  mode: RunMode
+  via: RequestChannel
+  /** The author of the API key that started the run. */
+  author: Person | null
+  apiKey: {
+    id: number
+    name: string
+  } | null
+  customIdentifier: string | null
+  /** The provider key of the last model call. */
+  provider: string | null
+  /** The model of the last model call. */
+  model: string | null
+  /** `null` if the last model call did not end. */
+  finishReason: string | null
+  createdAt: string
+  /** `null` until the run has ended. */
+  startedAt: string | null
+  endedAt: string | null
+  /** From `createdAt` to `startedAt`. */
+  queuedMs: number | null
+  /** From `createdAt` to `endedAt`. */
+  durationMs: number | null
+  /** From `createdAt` to the first text or tool call; `null` without a stream. */
+  firstTokenMs: number | null
+  /** The sums of all model calls; 0 until the run has ended. */
+  tokenUsage: {
+    inputTokens: number
+    outputTokens: number
+    cachedInputTokens: number
+  }
+  /** Whether the tokens of a model call were estimated from its text, because the call did not end. */
+  isUsageEstimated: boolean
+  /** In USD; `null` if a model call has no known price. */
+  cost: number | null
+  parametersState: ParametersState
+  firstEventId: number
+  lastEventId: number | null
+  /** Whether the events of the run can be read. */
+  eventsKept: boolean
+}
+
+/** @example const { parameters, spans } = await stet.runs.get(uuid) */
+export interface RunDetails {
+  uuid: string
+  conversationUuid: string
+  projectId: number
+  documentUuid: string
+  path: string
+  versionUuid: string
+  status: RunState
+  error: {
+    errorCode: RunErrorCode
+    message: string
+  } | null
+  mode: RunMode
+  via: RequestChannel
+  /** The author of the API key that started the run. */
+  author: Person | null
+  apiKey: {
+    id: number
+    name: string
+  } | null
+  customIdentifier: string | null
+  /** The provider key of the last model call. */
+  provider: string | null
+  /** The model of the last model call. */
+  model: string | null
+  /** `null` if the last model call did not end. */
+  finishReason: string | null
+  createdAt: string
+  /** `null` until the run has ended. */
+  startedAt: string | null
+  endedAt: string | null
+  /** From `createdAt` to `startedAt`. */
+  queuedMs: number | null
+  /** From `createdAt` to `endedAt`. */
+  durationMs: number | null
+  /** From `createdAt` to the first text or tool call; `null` without a stream. */
+  firstTokenMs: number | null
+  /** The sums of all model calls; 0 until the run has ended. */
+  tokenUsage: {
+    inputTokens: number
+    outputTokens: number
+    cachedInputTokens: number
+  }
+  /** Whether the tokens of a model call were estimated from its text, because the call did not end. */
+  isUsageEstimated: boolean
+  /** In USD; `null` if a model call has no known price. */
+  cost: number | null
+  parametersState: ParametersState
+  firstEventId: number
+  lastEventId: number | null
+  /** Whether the events of the run can be read. */
+  eventsKept: boolean
+  /** The values as the caller gave them. */
+  parameters: Record<string, unknown> | null
+  spans: RunSpan[]
+  /** Whether the run had more spans than are kept. */
+  spansCut: boolean
+  /** The position of the first of the caller's messages in the conversation. */
+  givenFrom: number | null
+  givenCount: number | null
+  /** The run's messages in the conversation: `[from, to)`; `null` until the run has ended. */
+  messageRange: number[] | null
+}
+
 /** @example { path: 'support/reply', parameters: { name: 'Ada' }, stream: true } */
 export interface RunDocumentBody {
   path: string
@@ -1805,6 +1959,15 @@ export interface RunFailure {
 export const RUN_MODES = ['json', 'sse', 'background'] as const
 export type RunMode = (typeof RUN_MODES)[number]
 
+/** @example const isLastPage = page.nextCursor === null */
+export interface RunPage {
+  items: Run[]
+  /** Opaque; `null` on the last page. */
+  nextCursor: string | null
+  /** The run at which the search stopped. `null` if it came to the oldest one. */
+  scannedTo: string | null
+}
+
 /** @example const value = response.streamType === 'object' ? response.object : response.text */
 export type RunResponse = TextResponse | ObjectResponse
 
@@ -1829,6 +1992,27 @@ export interface RunResult {
 export interface RunSource {
   documentUuid: string
   commitUuid: string
+}
+
+/** A step, a model call or a tool call of a run. */
+export interface RunSpan {
+  /** A `wait` is a tool call whose result the caller gives. */
+  kind: 'step' | 'model' | 'tool' | 'wait'
+  /** The path of the prompt, the model or the tool. */
+  name: string
+  /** An index in the list of spans. */
+  parent: number | null
+  /** From `createdAt` of the run, as the other times. */
+  startMs: number
+  endMs: number
+  firstTokenMs?: number
+  usage?: {
+    inputTokens: number
+    outputTokens: number
+    cachedInputTokens: number
+  }
+  cost?: number
+  status: 'ok' | 'error' | 'stopped'
 }
 
 /**
@@ -2320,6 +2504,11 @@ export interface RouteTypes {
     chat: { body: ChatBody; result: RunResult }
     attach: { body: AttachBody; result: RunResult }
     stop: { result: StopResult }
+  }
+  runRecords: {
+    list: { query: ListRunsQuery; result: RunPage }
+    get: { result: RunDetails }
+    ofConversation: { result: Run[] }
   }
   conversations: {
     list: { query: ListConversationsQuery; result: ConversationPage }

@@ -4,6 +4,8 @@ import type { ApiPromise } from '../api-promise.ts'
 export interface Page<T> extends AsyncIterable<T> {
   readonly items: T[]
   readonly nextCursor: string | null
+  /** Set for `runs.list`: the run at which the search stopped, or null after the oldest one. */
+  readonly scannedTo?: string | null
   /**
    * Resolves to the next page, or to null after the last one.
    *
@@ -19,16 +21,15 @@ export interface Page<T> extends AsyncIterable<T> {
   toArray(o?: { limit?: number }): Promise<T[]>
 }
 
-export type LoadPage<T> = (cursor: string | undefined) => ApiPromise<{ items: T[]; nextCursor: string | null }>
+type PageBody<T> = Pick<Page<T>, 'items' | 'nextCursor' | 'scannedTo'>
+
+export type LoadPage<T> = (cursor: string | undefined) => ApiPromise<PageBody<T>>
 
 /** Makes a page that can load the pages after it. Loaded on demand, because most clients list no conversations. */
-export function pageOf<T>(
-  { items, nextCursor }: { items: T[]; nextCursor: string | null },
-  load: LoadPage<T>,
-): Page<T> {
+export function pageOf<T>(body: PageBody<T>, load: LoadPage<T>): Page<T> {
+  const { nextCursor } = body
   const page: Page<T> = {
-    items,
-    nextCursor,
+    ...body,
     async next() {
       return nextCursor === null ? null : pageOf(await load(nextCursor), load)
     },

@@ -1,6 +1,6 @@
-import type { ToolResultBody, ToolResultTaken } from '@stet/contract/vocabulary'
+import type { ListRunsQuery, ToolResultBody, ToolResultTaken } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
-import type { AttachOptions, RequestOptions } from '../options.ts'
+import type { AttachOptions, InProject, RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
 import { awaitRun } from '../run/await-run.ts'
 import { attachStart } from '../run-start.ts'
@@ -8,7 +8,8 @@ import type { RunStream } from '../stream/run-stream.ts'
 import { streamRun } from '../stream/stream-run.ts'
 import type { ToolMap } from '../tool.ts'
 import type { Api } from '../transport/api.ts'
-import type { RunResult, StopResult } from '../types.ts'
+import type { Run, RunDetails, RunResult, StopResult } from '../types.ts'
+import { type PagePromise, pagePromise } from './page.ts'
 
 /**
  * Existing runs: queued, active or ended.
@@ -46,6 +47,33 @@ export class Runs {
    */
   attachStream<O extends OutputKind = 'text'>(uuid: string, o: AttachOptions<O> = {}): RunStream<O> {
     return streamRun(this.#api, attachStart(uuid, o))
+  }
+
+  /**
+   * Lists runs without their messages, newest first. Iterating yields the runs of all pages.
+   *
+   * @example for await (const { uuid, error } of stet.runs.list({ status: ['error'] })) console.log(uuid, error)
+   */
+  list(o: InProject & ListRunsQuery = {}): PagePromise<Run> {
+    return pagePromise((cursor) => this.#api.call('runs.list', { cursor }, o), o.cursor)
+  }
+
+  /**
+   * Returns one run with its parameters and spans. Takes the uuid of a run, or of a conversation for its latest run.
+   *
+   * @example const { parameters, spans } = await stet.runs.get(uuid)
+   */
+  get(runUuid: string, o: RequestOptions = {}): ApiPromise<RunDetails> {
+    return this.#api.call('runs.get', { runUuid }, o)
+  }
+
+  /**
+   * Lists the runs of a conversation, oldest first.
+   *
+   * @example const [first] = await stet.runs.ofConversation(uuid)
+   */
+  ofConversation(uuid: string, o: RequestOptions = {}): ApiPromise<Run[]> {
+    return this.#api.call('runs.ofConversation', { conversationUuid: uuid }, o)
   }
 
   /**

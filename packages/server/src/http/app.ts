@@ -17,7 +17,7 @@ import { UnreadBudget } from './rate-limit/unread-budget.ts'
 import { writeJson } from './raw-response.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
 import { consoleRoutes } from './routes/console.ts'
-import { conversationRoutes } from './routes/conversations.ts'
+import { conversationRoutes, runRecordRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { environmentRoutes } from './routes/environments.ts'
 import { evaluationRoutes } from './routes/evaluations.ts'
@@ -90,6 +90,7 @@ function api(deps: HttpDeps, unread: UnreadBudget): Router {
     documents: documentRoutes(deps, unread),
     runs: runRoutes(deps, unread),
     conversations: conversationRoutes(deps, unread),
+    runRecords: runRecordRoutes(deps),
     tools: toolRoutes(deps),
     evaluations: evaluationRoutes(deps, unread),
     examples: exampleRoutes(deps, unread),

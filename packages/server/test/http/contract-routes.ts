@@ -50,6 +50,7 @@ export interface Placeholders {
   environment?: string
   path?: string
   conversationUuid?: string
+  runUuid?: string
   evaluationUuid?: string
   exampleUuid?: string
   id?: string
@@ -61,6 +62,7 @@ const unknown: Required<Placeholders> = {
   environment: 'unknown',
   path: 'unknown',
   conversationUuid: '00000000-0000-4000-8000-000000000000',
+  runUuid: '00000000-0000-4000-8000-000000000000',
   evaluationUuid: '00000000-0000-4000-8000-000000000000',
   exampleUuid: '00000000-0000-4000-8000-000000000000',
   id: '2000000000',

@@ -1,4 +1,4 @@
-import { ConversationPage } from '@stet/contract'
+import { ConversationPage, RunDetails, RunPage } from '@stet/contract'
 import type * as wire from '@stet/contract/vocabulary'
 import type { ConversationSummary } from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -162,5 +162,96 @@ describe('conversation list', () => {
     const { items } = await list({}, restricted)
     expect(uuids(items)).toContain(mine)
     expect(new Set(items.map(({ projectId }) => projectId))).toEqual(new Set([other.id]))
+  })
+})
+
+describe('run list', () => {
+  const runs = async (projectId: number, query: Record<string, string> = {}, caller: Api = api) => {
+    const answer = await caller('GET', `/projects/${projectId}/runs?${new URLSearchParams(query).toString()}`)
+    expect(answer.status, answer.text).toBe(200)
+    return RunPage.parse(answer.body)
+  }
+  const run = async ({ live }: TestProject, body: Record<string, unknown>) =>
+    String((await api('POST', `${live}/documents/run`, { body })).body['uuid'])
+
+  it('filters runs by each fact and pages without gaps', async () => {
+    const mine = await createTestProject(api, { a: prompt, b: prompt, broken: '---\nprovider: nowhere\n---\nHello' })
+    const first = await run(mine, { path: 'a', parameters: { z: 1, a: 2 }, customIdentifier: 'customer-1' })
+    await api('POST', `/conversations/${first}/chat`, { body: { messages: [{ role: 'user', content: 'more' }] } })
+    await run(mine, { path: 'b' })
+    await api('POST', `${mine.live}/documents/run`, { body: { path: 'broken' } })
+
+    const { items, nextCursor, scannedTo } = await runs(mine.id)
+    expect(items.map(({ path, status }) => [path, status])).toEqual([
+      ['broken', 'error'],
+      ['b', 'completed'],
+      ['a', 'completed'],
+      ['a', 'completed'],
+    ])
+    expect({ nextCursor, scannedTo }).toEqual({ nextCursor: null, scannedTo: null })
+    const [failed, , chat, begun] = items
+    if (!failed || !chat || !begun) throw new Error('The project has four runs')
+    expect(failed.error?.errorCode).toBe('missing_provider_error')
+    expect(begun).toMatchObject({ via: 'api', mode: 'json', customIdentifier: 'customer-1', parametersState: 'kept' })
+    expect(begun.author?.id).toBeGreaterThan(0)
+    expect(begun.apiKey?.id).toBeGreaterThan(0)
+
+    const found = async (query: Record<string, string>) => (await runs(mine.id, query)).items.map(({ uuid }) => uuid)
+    expect(await found({ status: 'error' })).toEqual([failed.uuid])
+    expect(await found({ status: 'error,stopped' })).toEqual([failed.uuid])
+    expect(await found({ path: '/a' })).toEqual([chat.uuid, begun.uuid])
+    expect(await found({ documentUuid: begun.documentUuid })).toEqual([chat.uuid, begun.uuid])
+    expect(await found({ versionUuid: begun.versionUuid, limit: '1' })).toEqual([failed.uuid])
+    expect(await found({ customIdentifier: 'customer-1' })).toEqual([chat.uuid, begun.uuid])
+    expect(await found({ model: String(begun.model), path: 'a' })).toEqual([chat.uuid, begun.uuid])
+    expect(await found({ uuid: begun.uuid.slice(0, 13) })).toEqual([begun.uuid])
+    expect(await found({ uuid: first.slice(0, 8).toUpperCase() })).toEqual([chat.uuid, begun.uuid])
+    expect(await found({ from: begun.createdAt, to: begun.createdAt })).toContain(begun.uuid)
+    expect(await found({ author: 'me', via: 'api' })).toHaveLength(4)
+    for (const none of [{ via: 'console' }, { author: '999' }, { author: 'x' }, { model: 'none' }, { minCost: '99' }])
+      expect(await found(none as Record<string, string>)).toEqual([])
+    expect(await found({ minDurationMs: '3600000' })).toEqual([])
+
+    const paged: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await runs(mine.id, { limit: '1', ...(cursor === undefined ? {} : { cursor }) })
+      paged.push(...page.items.map(({ uuid }) => uuid))
+      cursor = page.nextCursor
+    }
+    expect(paged).toEqual(items.map(({ uuid }) => uuid))
+    const { nextCursor: foreign } = await runs(mine.id, { limit: '1' })
+    const refused = await api('GET', `/projects/${project.id}/runs?cursor=${foreign}`)
+    expect(refusalOf(refused)).toEqual({ status: 400, reason: 'invalid-query', path: 'cursor' })
+
+    const details = RunDetails.parse((await api('GET', `/runs/${begun.uuid}`)).body)
+    expect(JSON.stringify(details.parameters)).toBe('{"z":1,"a":2}')
+    expect(details.spans.map(({ kind }) => kind)).toEqual(['step', 'model'])
+    expect(details.messageRange).toEqual([0, 2])
+    expect((await api('GET', `/runs/${first}`)).body).toMatchObject({ uuid: chat.uuid, messageRange: [2, 4] })
+    const ofConversation = (await api('GET', `/conversations/${first}/runs`)).body as unknown as wire.Run[]
+    expect(ofConversation).toEqual([begun, chat])
+
+    await api('DELETE', `/conversations/${first}`)
+    expect(await found({})).toHaveLength(2)
+    expect(refusalOf(await api('GET', `/runs/${begun.uuid}`))).toEqual({ status: 404, reason: 'unknown-run' })
+  })
+
+  it('reads a bounded number of runs, and continues where it stopped', async () => {
+    const mine = await createTestProject(api, { a: prompt })
+    const uuid = await run(mine, { path: 'a' })
+    await server.database.session.query(
+      `INSERT INTO run (uuid, conversation_uuid, workspace_id, project_id, document_uuid, version_uuid, epoch, status, mode,
+         first_event_id, created_at)
+       SELECT gen_random_uuid(), r.conversation_uuid, r.workspace_id, r.project_id, r.document_uuid, r.version_uuid,
+         i + 1, 'stopped', 'json', 1, r.created_at + i * interval '1 ms'
+       FROM run r, generate_series(1, 5000) i WHERE r.conversation_uuid = $1`,
+      [uuid],
+    )
+    const page = await runs(mine.id, { status: 'completed' })
+    expect(page.items).toEqual([])
+    expect(page.scannedTo).not.toBeNull()
+    const next = await runs(mine.id, { status: 'completed', cursor: String(page.nextCursor) })
+    expect(next.items).toMatchObject([{ conversationUuid: uuid }])
+    expect(next.nextCursor).toBeNull()
   })
 })

@@ -101,6 +101,8 @@ function placeholders({ path }: WalkedRoute, holdings: Holdings): Required<Place
     projectId: String(holdings.projectId),
     versionUuid,
     conversationUuid,
+    // A conversation's uuid stands for its latest run.
+    runUuid: conversationUuid,
     evaluationUuid,
     exampleUuid,
     id: String(id),
@@ -139,6 +141,10 @@ function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] 
       api('GET', `/conversations?versionUuid=${versionUuid}`),
     'filter conversations.list documentUuid': ({ documentUuid }) =>
       api('GET', `/conversations?documentUuid=${documentUuid}`),
+    'filter runRecords.list documentUuid': ({ documentUuid }) =>
+      api('GET', `/projects/${own.projectId}/runs?documentUuid=${documentUuid}`),
+    'filter runRecords.list uuid': ({ conversationUuid }) =>
+      api('GET', `/projects/${own.projectId}/runs?uuid=${conversationUuid}`),
     'filter evaluations.list documentUuid': ({ documentUuid }) =>
       api('GET', `/evaluations?documentUuid=${documentUuid}`),
   }

@@ -46,6 +46,7 @@ const idsOf: Record<keyof Placeholders, fc.Arbitrary<string | typeof known>> = {
   environment: orKnown(hostileText),
   path: orKnown(hostileText),
   conversationUuid: orKnown(hostileText),
+  runUuid: orKnown(hostileText),
   evaluationUuid: orKnown(hostileText),
   exampleUuid: orKnown(hostileText),
   id: orKnown(rowIds),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { RunFigures } from '../../src/features/runs/events/run-facts.ts'
 import type { NewConversation, NewRun, RunStart } from '../../src/features/runs/ports.ts'
+import type { RunFigures } from '../../src/features/runs/run.ts'
 
 export const started = {
   mode: 'json',

@@ -20,7 +20,7 @@ export async function listConversations(
   const { caller, limit = 25, cursor } = input
   const { workspaceId } = caller
   if (input.filter.projectId !== undefined) await findProject(deps, caller, input.filter.projectId)
-  const after = cursor === undefined ? undefined : readCursor(deps, workspaceId, cursor)
+  const after = cursor === undefined ? undefined : readCursor(deps, sealOf(workspaceId), cursor)
   const hiddenProjects = [...(await deletedProjects(deps))]
   const filter = possibleFilter(caller, { ...input.filter, hiddenProjects })
   if (!filter) return { items: [], nextCursor: null }
@@ -29,7 +29,7 @@ export async function listConversations(
   const found = await deps.stores.conversations.list(workspaceId, filter, page)
   const items = found.slice(0, limit)
   const last = found.length > limit ? items.at(-1) : undefined
-  return { items, nextCursor: last ? writeCursor(deps, workspaceId, last) : null }
+  return { items, nextCursor: last ? writeCursor(deps, sealOf(workspaceId), last) : null }
 }
 
 function possibleFilter(caller: Caller, filter: ConversationFilter): ConversationFilter | undefined {
@@ -48,25 +48,25 @@ function possibleFilter(caller: Caller, filter: ConversationFilter): Conversatio
   })
 }
 
-function possibleInstant(instant: Date): Date {
+export function possibleInstant(instant: Date): Date {
   return new Date(Math.min(Math.max(instant.getTime(), instants.first), instants.last))
 }
 
-function writeCursor(deps: Needs<'secrets'>, workspaceId: number, place: ConversationPlace): string {
-  return deps.secrets.seal(`${place.createdAt.getTime()} ${place.uuid}`, contextOf(workspaceId))
+/** @param seal binds the cursor to its list, so that no other sealed text is a valid cursor. */
+export function writeCursor(deps: Needs<'secrets'>, seal: string, place: ConversationPlace): string {
+  return deps.secrets.seal(`${place.createdAt.getTime()} ${place.uuid}`, seal)
 }
 
-/** @throws AppError BadRequestError if the cursor was not created for this workspace. */
-function readCursor(deps: Needs<'secrets'>, workspaceId: number, cursor: string): ConversationPlace {
+/** @throws AppError BadRequestError if the cursor was not created with this seal. */
+export function readCursor(deps: Needs<'secrets'>, seal: string, cursor: string): ConversationPlace {
   try {
-    const [time = '', uuid = ''] = deps.secrets.open(cursor, contextOf(workspaceId)).split(' ')
+    const [time = '', uuid = ''] = deps.secrets.open(cursor, seal).split(' ')
     return { createdAt: new Date(Number(time)), uuid }
   } catch {
     throw refuse('invalid-query', issueAt('cursor', 'is not a cursor of this list'))
   }
 }
 
-// Binds the seal to its purpose and workspace, so that no other sealed text is a valid cursor.
-function contextOf(workspaceId: number): string {
+function sealOf(workspaceId: number): string {
   return `workspace:${workspaceId}/conversation-cursor`
 }

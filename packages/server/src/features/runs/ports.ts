@@ -11,8 +11,17 @@ import type { Span } from '../../shared/tracer.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
-import type { RunFacts, RunFigures } from './events/run-facts.ts'
-import type { EncodedResponse, PromptInput, RunEvent, RunSource, RunSpending, RunStatus, StepResponse } from './run.ts'
+import type {
+  EncodedResponse,
+  PromptInput,
+  RunEvent,
+  RunFacts,
+  RunFigures,
+  RunSource,
+  RunSpending,
+  RunStatus,
+  StepResponse,
+} from './run.ts'
 
 export interface RunSettings {
   instanceId: string

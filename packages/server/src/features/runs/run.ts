@@ -99,6 +99,64 @@ export interface RunSpending {
   costUnknown: boolean
 }
 
+/** What a run's row keeps beside its messages. A run and its agents' runs share it. */
+export interface RunFacts {
+  /** All times are in milliseconds since the epoch. Null until it happened. */
+  startedAt: number | null
+  /** The first text or tool call of a streamed answer. */
+  firstTokenAt: number | null
+  /** The place of the caller's messages in the conversation. Null if there are none, or if they are not part of it. */
+  given: { from: number; count: number } | null
+  /** The number of model calls, those of agents included. */
+  modelCalls: number
+  lastCall: LastCall | null
+  /** True if the tokens of a model call were estimated, because it did not end. */
+  isUsageEstimated: boolean
+  readonly spans: TimedSpan[]
+  isCut: boolean
+}
+
+export interface LastCall {
+  /** The name of the provider key. */
+  provider: string
+  model: string
+  /** Null if the call did not end. */
+  finishReason: string | null
+}
+
+type SpanKind = 'step' | 'model' | 'tool' | 'wait'
+export type SpanStatus = 'ok' | 'error' | 'stopped'
+
+export interface SpanEnd {
+  status: SpanStatus
+  firstTokenAt?: number | undefined
+  usage?: Usage
+  /** In US dollars. Undefined without a price. */
+  cost?: number | undefined
+}
+
+export interface TimedSpan {
+  kind: SpanKind
+  name: string
+  parent: number | null
+  startedAt: number
+  end?: SpanEnd & { at: number }
+}
+
+/** The columns of an ended run that the facts decide. */
+export interface RunFigures {
+  givenFrom: number | null
+  givenCount: number | null
+  provider: string | null
+  model: string | null
+  finishReason: string | null
+  startedAt: Date | null
+  firstTokenMs: number | null
+  isUsageEstimated: boolean
+  /** JSON. Null without spans. */
+  spans: string | null
+}
+
 export interface ProjectDefaults {
   provider: string | null
   model: string | null

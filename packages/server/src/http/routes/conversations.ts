@@ -3,8 +3,10 @@ import { defined } from '@stet/template/defined'
 import { deleteConversation, eraseConversations } from '../../features/conversations/deletion/delete-conversations.ts'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import { listConversations } from '../../features/conversations/list-conversations.ts'
+import { findRunDetails, listRuns, listRunsOf } from '../../features/conversations/list-runs.ts'
 import { conversationBody, summaryBody } from '../../wire/conversation.ts'
 import { clientBody } from '../../wire/legacy-clients.ts'
+import { runBody, runDetailsBody } from '../../wire/run-record.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -41,6 +43,29 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
     delete: async ({ params: { conversationUuid }, res }) => {
       const { uuid } = await deleteConversation(deps, { caller: callerOf(res), conversationUuid })
       return { status: 200, body: { uuid } }
+    },
+  }
+}
+
+export function runRecordRoutes(deps: HttpDeps): Routes<typeof contract.runRecords> {
+  return {
+    list: async ({ params, query: { from, to, ...wanted }, res }) => {
+      const projectId = pathId(params.projectId, 'unknown-project')
+      const times = {
+        ...(from === undefined ? {} : { from: new Date(from) }),
+        ...(to === undefined ? {} : { to: new Date(to) }),
+      }
+      const found = await listRuns(deps, { caller: callerOf(res), projectId, ...wanted, ...times })
+      const scannedTo = found.scannedTo?.toISOString() ?? null
+      return { status: 200, body: { items: found.items.map(runBody), nextCursor: found.nextCursor, scannedTo } }
+    },
+    get: async ({ params: { runUuid }, res }) => {
+      const run = await findRunDetails(deps, { caller: callerOf(res), runUuid })
+      return { status: 200, body: runDetailsBody(run) }
+    },
+    ofConversation: async ({ params: { conversationUuid }, res }) => {
+      const runs = await listRunsOf(deps, { caller: callerOf(res), conversationUuid })
+      return { status: 200, body: runs.map(runBody) }
     },
   }
 }

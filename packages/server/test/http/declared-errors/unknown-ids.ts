@@ -19,6 +19,7 @@ export const unknownIds: Partial<Record<ErrorCause, Scenario>> = {
     send(world, route, { ids: { projectId: String(world.project.id) }, body: body(route) }),
   'unknown-document': async (world, route) => send(world, route, { ids: await inDraft(world), body: body(route) }),
   'unknown-conversation': (world, route) => send(world, route, { body: body(route) }),
+  'unknown-run': (world, route) => send(world, route),
   'unknown-evaluation': ({ conversationUuid, ...world }, route) =>
     send({ conversationUuid, ...world }, route, { ids: { conversationUuid }, body: body(route) }),
   'unknown-example': (world, route) =>

@@ -2,8 +2,15 @@ import type { Message, ToolCall } from '@stet/contract/vocabulary'
 import type { Span } from '../../../shared/tracer.ts'
 import { addUsage, usageOf } from '../../providers/usage.ts'
 import type { EventCodec } from '../ports.ts'
-import type { EncodedResponse, LatitudeEvent, MessageSlice, RunEvent, RunSpending, ShowEvents } from '../run.ts'
-import type { RunFacts } from './run-facts.ts'
+import type {
+  EncodedResponse,
+  LatitudeEvent,
+  MessageSlice,
+  RunEvent,
+  RunFacts,
+  RunSpending,
+  ShowEvents,
+} from '../run.ts'
 
 export interface RunWatch {
   showEvents: ShowEvents
