@@ -93,6 +93,19 @@ export const openBuffers = {
     update(entry, closed)
     void load(place, entry)
   },
+
+  /**
+   * Drops what a draft changes at a path. Unsaved text is saved first: a save that arrives later would change the prompt
+   * again.
+   *
+   * @throws Error if the text cannot be saved now. Nothing is reverted then.
+   */
+  async revert(place: PromptPlace): Promise<void> {
+    const buffer = openBuffers.find(place)
+    // In a conflict nothing is sent until the user has chosen.
+    if (buffer && !buffer.state.conflict) await buffer.save()
+    await stet.versions.revert(place.versionUuid, { projectId: place.projectId, paths: [place.path] })
+  },
 }
 
 function entryOf(place: PromptPlace): Entry {

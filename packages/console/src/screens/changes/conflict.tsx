@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { versionsQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
+import { openBuffers } from '../../editor/buffer/open-buffers.ts'
 import { Conflict } from '../../editor/diff/conflict.tsx'
 import { TextDiff } from '../../editor/diff/text-diff.tsx'
-import { revertPrompt } from '../../editor/revert-prompt.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Skeleton } from '../../ui/states.tsx'
@@ -68,7 +68,7 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
           : { path: movedTo, from: path, status: 'moved', content, ...hashes }
     return stet.versions.push(versionUuid, [change], { projectId })
   }
-  const takeLive = () => revertPrompt({ projectId, versionUuid, path })
+  const takeLive = () => openBuffers.revert({ projectId, versionUuid, path })
   return (
     <Dialog
       title={<code>{movedTo === undefined ? path : `${path} → ${movedTo}`}</code>}

@@ -6,11 +6,11 @@ import { BarActions } from '../../app/bar-actions.tsx'
 import { diffQuery, listInterval, treeQuery, versionsQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
+import { openBuffers } from '../../editor/buffer/open-buffers.ts'
 import { changedPrompts, type PromptChange } from '../../editor/diff/changed-prompts.ts'
 import { RevertDialog } from '../../editor/diff/revert-dialog.tsx'
 import type { DiffLayout } from '../../editor/diff/text-diff.tsx'
 import { changeText, LayoutSwitch, VersionDiff } from '../../editor/diff/version-diff.tsx'
-import { revertPrompt } from '../../editor/revert-prompt.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
@@ -214,7 +214,7 @@ interface RevertChangeProps {
 function RevertChange({ projectId, versionUuid, change: { path, status }, onClose }: RevertChangeProps) {
   const queries = useQueryClient()
   const revert = async () => {
-    await revertPrompt({ projectId, versionUuid, path })
+    await openBuffers.revert({ projectId, versionUuid, path })
     await queries.invalidateQueries({ queryKey: ['project', projectId] })
     say(`${path} is reverted`)
   }

@@ -100,7 +100,7 @@ function UsedUp({ error, onSignedIn }: { error: ConsoleError; onSignedIn: () => 
       <Code text="stet console" label="command" />
       <DetailsOf error={error} />
       <section className={css['other']}>
-        <h2 className={css['otherTitle']}>Or sign in with an API key</h2>
+        <h2>Or sign in with an API key</h2>
         <SignInForm onSignedIn={onSignedIn} />
       </section>
     </>

@@ -41,7 +41,7 @@ function KeySignIn({ onSignedIn }: { onSignedIn: () => void }) {
       </h1>
       <SignInForm onSignedIn={onSignedIn} />
       <section className={css['other']}>
-        <h2 className={css['otherTitle']}>No API key?</h2>
+        <h2>No API key?</h2>
         <p>Ask an admin for a sign-in link. If the stet command line has a key, this command prints one:</p>
         <Code text="stet console" label="command" />
       </section>

@@ -20,7 +20,7 @@ export function KeyList({ onClose }: { onClose: () => void }) {
       {groups.map((group) => (
         <section key={group}>
           <h3 className={css['keyGroup']}>{group}</h3>
-          <dl className={css['keyList']}>
+          <dl>
             {withKeys
               .filter((shortcut) => shortcut.group === group)
               .map(({ keys = '', label }) => (

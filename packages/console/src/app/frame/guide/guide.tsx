@@ -46,7 +46,6 @@ export default function GuideStrip({ guide }: { guide: Guide }) {
       </div>
       <Button
         look={isOver ? 'plain' : 'quiet'}
-        className={css['close'] ?? ''}
         aria-label={isOver ? undefined : 'Hide the first steps'}
         square={!isOver}
         onClick={() => setPreferences({ guide: null })}

@@ -1,9 +1,8 @@
-import type { Change, PushResult } from '@stet/sdk'
+import type { Change, PushResult, TreeItem } from '@stet/sdk'
 import { treeQuery, versionsQuery } from '../../../app/queries.ts'
 import { queryClient, stet } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
 import { type DraftForEdit, draftForEdit } from '../../../editor/draft-for-edit.ts'
-import { revertPrompt } from '../../../editor/revert-prompt.ts'
 import type { Move } from '../tree/tree.ts'
 
 /** Where a change is made. Changes on live go into a draft. */
@@ -19,6 +18,8 @@ export interface Edited {
   versionUuid: string
   /** The draft that was chosen for a change made on live. */
   draft: DraftForEdit | null
+  /** The prompts of the version after the change. */
+  tree: readonly TreeItem[]
 }
 
 /**
@@ -74,7 +75,7 @@ export async function deletePrompt(place: EditPlace, path: string): Promise<Edit
 
 /** Drops what a draft changes at a path: brings a deleted prompt back, or drops a text. */
 export function revertChange(place: EditPlace, path: string): Promise<Edited> {
-  return edited(place, (versionUuid) => revertPrompt({ ...place, versionUuid, path }))
+  return edited(place, (versionUuid) => openBuffers.revert({ ...place, versionUuid, path }))
 }
 
 /** The stored text of a prompt. Saves the text in its editor first. */
@@ -102,7 +103,7 @@ async function edited(
     queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey }),
   ])
   openBuffers.follow({ projectId, versionUuid }, tree)
-  return { versionUuid, draft }
+  return { versionUuid, draft, tree }
 }
 
 function push({ projectId }: EditPlace, versionUuid: string, changes: readonly Change[]): Promise<PushResult> {

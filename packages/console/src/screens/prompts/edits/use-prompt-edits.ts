@@ -1,8 +1,7 @@
 import type { TreeItem } from '@stet/sdk'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { treeQuery } from '../../../app/queries.ts'
-import { noticeSignedOut, queryClient, useBlocked } from '../../../app/session.ts'
+import { noticeSignedOut, useBlocked } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
 import { say } from '../../../ui/toast.tsx'
 import type { Move, Row } from '../tree/tree.ts'
@@ -38,66 +37,32 @@ export interface PromptEdits {
   failure: EditFailure | null
 }
 
+/** The address of the screen. */
+interface Shown {
+  version: string
+  path: string | undefined
+}
+
 /** The changes of whole prompts. After each one, the screen shows the version that holds it. */
-export function usePromptEdits(
-  place: EditPlace & { isDraft: boolean },
-  shown: { version: string; path: string | undefined },
-): PromptEdits {
-  const navigate = useNavigate()
-  const router = useRouter()
-  const latest = useRef(shown)
-  useEffect(() => {
-    latest.current = shown
-  })
+export function usePromptEdits(place: EditPlace & { isDraft: boolean }, shown: Shown): PromptEdits {
+  const startShow = useShow(place.projectId, shown)
   const blocked = useBlocked('write')
   const [dialog, setDialog] = useState<EditDialog | null>(null)
   const [failure, setFailure] = useState<EditFailure | null>(null)
-
-  /**
-   * Call it before a change. The returned function shows a prompt of the version that was changed, or the list, unless
-   * the user has gone elsewhere meanwhile. A moved prompt keeps what the address says about it.
-   */
-  const startShow = () => {
-    const { pathname } = router.latestLocation
-    return async ({ versionUuid }: Edited, path: string | undefined, isSame = false) => {
-      const { version, path: open } = latest.current
-      const hasLeft = router.latestLocation.pathname !== pathname
-      if (hasLeft || (versionUuid === version && path === open)) return
-      const params = { project: String(place.projectId), version: versionUuid }
-      if (path === undefined) await navigate({ to: '/p/$project/v/$version/prompts', params })
-      else
-        await navigate({
-          to: '/p/$project/v/$version/prompts/$',
-          params: { ...params, _splat: path },
-          search: ({ tab, ...rest }) => ({ ...(tab && { tab }), ...(isSame && rest) }),
-        })
-    }
-  }
-  /** The open prompt, unless the change has removed its path from the version. */
-  const remaining = ({ versionUuid }: Edited, open = shown.path) => {
-    const tree = queryClient.getQueryData(treeQuery(place.projectId, versionUuid).queryKey)
-    return tree?.some(({ path }) => path === open) ? open : undefined
-  }
-  const where = ({ draft }: Edited) =>
-    draft ? ` in ${draft.isNew ? 'the new draft' : 'your draft'} ${draft.title}` : ''
-
-  const remove = async (path: string) => {
-    const show = startShow()
-    try {
-      const done = await deletePrompt(place, path)
-      await show(done, remaining(done))
-      const undo = () => {
-        const showAgain = startShow()
-        void done.undo().then((undone) => showAgain(undone, path), fail('The prompt was not restored'))
-      }
-      say(`Deleted ${path}${where(done)}`, { label: 'Undo', onSelect: undo })
-    } catch (error) {
-      fail('The prompt was not deleted')(error)
-    }
-  }
   const fail = (what: string) => (error: unknown) => {
     noticeSignedOut(error)
     setFailure({ what, error })
+  }
+  const remove = async (path: string) => {
+    const show = startShow()
+    const { undo, ...done } = await deletePrompt(place, path)
+    await show(done, shown.path)
+    const restore = async () => {
+      const showAgain = startShow()
+      await showAgain(await undo(), path)
+    }
+    const onSelect = () => void restore().catch(fail('The prompt was not restored'))
+    say(`Deleted ${path}${where(done)}`, { label: 'Undo', onSelect })
   }
 
   return {
@@ -122,15 +87,49 @@ export function usePromptEdits(
     },
     remove: (path) => {
       setFailure(null)
-      void remove(path)
+      void remove(path).catch(fail('The prompt was not deleted'))
     },
     async revert(path) {
       const open = shown.path === undefined ? null : openBuffers.find({ ...place, path: shown.path })
       const show = startShow()
-      const done = await revertChange(place, path)
       // A moved prompt is back at its old path.
-      await show(done, remaining(done, open?.place.path))
+      await show(await revertChange(place, path), open?.place.path ?? shown.path)
     },
     failure,
   }
+}
+
+/**
+ * Call the function before a change. The one that it returns shows a prompt of the version that was changed, or the
+ * list if the version does not have it, unless the user has gone elsewhere meanwhile. A moved prompt keeps what the
+ * address says about it.
+ */
+function useShow(projectId: number, shown: Shown) {
+  const navigate = useNavigate()
+  const router = useRouter()
+  const latest = useRef(shown)
+  useEffect(() => {
+    latest.current = shown
+  })
+  return () => {
+    const { pathname } = router.latestLocation
+    return async ({ versionUuid, tree }: Edited, wanted: string | undefined, isMoved = false) => {
+      const path = tree.find((item) => item.path === wanted)?.path
+      const { version, path: open } = latest.current
+      const hasLeft = router.latestLocation.pathname !== pathname
+      if (hasLeft || (versionUuid === version && path === open)) return
+      const params = { project: String(projectId), version: versionUuid }
+      if (path === undefined) await navigate({ to: '/p/$project/v/$version/prompts', params })
+      else
+        await navigate({
+          to: '/p/$project/v/$version/prompts/$',
+          params: { ...params, _splat: path },
+          search: ({ tab, ...rest }) => ({ ...(tab && { tab }), ...(isMoved && rest) }),
+        })
+    }
+  }
+}
+
+function where({ draft }: Edited): string {
+  return draft ? ` in ${draft.isNew ? 'the new draft' : 'your draft'} ${draft.title}` : ''
 }
