@@ -21,7 +21,7 @@ const TAGS: Record<Route['router'], string> = {
   environments: 'Environments',
   documents: 'Prompts',
   runs: 'Runs',
-  runRecords: 'Runs, with what they were given and what they used.',
+  runRecords: 'Run records',
   conversations: 'Conversations',
   tools: 'Tools',
   evaluations: 'Evaluations',
