@@ -21,6 +21,7 @@ const TAGS: Record<Route['router'], string> = {
   environments: 'Environments',
   documents: 'Prompts',
   runs: 'Runs',
+  runRecords: 'Run records',
   conversations: 'Conversations',
   tools: 'Tools',
   evaluations: 'Evaluations',

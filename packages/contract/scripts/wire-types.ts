@@ -31,7 +31,7 @@ export class WireTypes {
       const values = `export const ${tupleName(name)} = [${written.options.map(quoted).join(', ')}] as const`
       return `${comment}${values}\nexport type ${name} = (typeof ${tupleName(name)})[number]`
     }
-    if (written instanceof z.ZodObject) return `${comment}export interface ${name} ${this.#written(written)}`
+    if (written instanceof z.ZodObject) return `${comment}export interface ${name} ${this.#extended(written)}`
     return `${comment}export type ${name} = ${this.#written(written)}`
   }
 
@@ -55,8 +55,26 @@ export class WireTypes {
     throw new Error(`The declarations have no form for the schema "${kind}"`)
   }
 
-  #object(schema: z.ZodObject): string {
-    const fields = Object.entries<z.core.$ZodType>(schema.shape).map(([key, field]) => {
+  /** Without the fields of the largest named object that the schema extends, so that the declarations stay small. */
+  #extended(schema: z.ZodObject): string {
+    const own = Object.entries<z.core.$ZodType>(schema.shape)
+    let base: { name: string; shape: Readonly<Record<string, z.core.$ZodType>> } | undefined
+    for (const [named, name] of this.#names) {
+      if (!(named instanceof z.ZodObject)) continue
+      const { shape } = named
+      const size = Object.keys(shape).length
+      const isPart =
+        size > 9 && size < own.length && Object.entries(shape).every(([key, field]) => schema.shape[key] === field)
+      if (isPart && size > Object.keys(base?.shape ?? {}).length) base = { name, shape }
+    }
+    if (!base) return this.#written(schema)
+    const { name, shape } = base
+    return `extends ${name} ${this.#object(schema, (key) => !(key in shape))}`
+  }
+
+  #object(schema: z.ZodObject, isShown: (key: string) => boolean = () => true): string {
+    const shownFields = Object.entries<z.core.$ZodType>(schema.shape).filter(([key]) => isShown(key))
+    const fields = shownFields.map(([key, field]) => {
       const mark = isOptional(field) ? '?' : ''
       return `${documentation(this.#fieldDocs(field))}${key}${mark}: ${this.typeOf(field)}`
     })

@@ -168,34 +168,9 @@ export interface ConsoleSession {
  * A conversation: the messages of a run and of the chats that followed.
  * @example const last = conversation.conversation.at(-1)
  */
-export interface Conversation {
-  uuid: string
+export interface Conversation extends ConversationSummary {
   /** Empty while the run is queued. Grows while it runs. */
   conversation: Message[]
-  source: RunSource
-  status: RunState
-  error: {
-    errorCode: RunErrorCode
-    message: string
-  } | null
-  /** Tool calls that wait for the caller. */
-  toolRequests: ToolCall[]
-  projectId: number
-  versionUuid: string
-  documentUuid: string
-  path: string
-  /** The hash of the prompt that ran. */
-  contentHash: string
-  customIdentifier: string | null
-  origin: ConversationOrigin
-  /** `console` if a session of the console started the conversation. */
-  via: RequestChannel
-  tokenUsage: Usage
-  /** In USD. */
-  cost: number
-  createdAt: string
-  updatedAt: string
-  endedAt: string | null
 }
 
 /** How a conversation started. A `log` is an external log: stet did not run it. */
@@ -393,22 +368,7 @@ export interface CreateVersionBody {
  * A new API key. Only this response contains the secret `key`.
  * @example const { key } = created // stet_…
  */
-export interface CreatedApiKey {
-  id: number
-  name: string
-  /** The start of the key, to recognize it by. */
-  prefix: string
-  scopes: KeyScope[]
-  /** The only project that the key can see; `null` means all. */
-  projectId: number | null
-  plan: KeyPlan
-  /** Requests per second. */
-  limit: number
-  author: Person
-  expiresAt: string | null
-  lastUsedAt: string | null
-  revokedAt: string | null
-  createdAt: string
+export interface CreatedApiKey extends ApiKey {
   /** The secret. No later response contains it. */
   key: string
 }
@@ -1256,45 +1216,7 @@ export interface MoveDocumentBody {
 }
 
 /** A prompt at its new path. */
-export interface MovedDocument {
-  /** The id of this prompt in the version that last changed it. */
-  id: number
-  /** The same in all versions. */
-  documentUuid: string
-  /** The same as `documentUuid`. */
-  uuid: string
-  path: string
-  /** The prompt, exactly as stored. */
-  content: string
-  /** The content without comments and with references inlined. */
-  resolvedContent: string
-  /** SHA-256 of `content`: the first 64 digits of the ETag. */
-  contentHash: string
-  /** The id of the version that last changed the text. */
-  commitId: number
-  /** The uuid of the requested version, also for `live`. */
-  versionUuid: string
-  projectId: number
-  /** The parsed front matter; `{}` if it is missing or invalid. */
-  config: Record<string, unknown>
-  /** The declared parameters and every free variable, including those of referenced prompts. */
-  parameters: Record<string, DocumentParameter>
-  /** Absent if no configured provider key matches. */
-  provider?: ProviderKind
-  /** Why the prompt does not compile; empty if it does. */
-  errors: CompileIssue[]
-  /** Settings that a run refuses, and warnings, errors first. `errors` has what does not compile. */
-  issues: PromptIssue[]
-  createdAt: string
-  updatedAt: string
-  mergedAt: string | null
-  deletedAt: string | null
-  /** The author of the last change. Null if an earlier release stored it. */
-  updatedBy: Person | null
-  /** Only in a draft that moves the prompt: its path in live. */
-  movedFrom?: string
-  /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
-  merged?: true
+export interface MovedDocument extends Document {
   /**
    * The prompts that refer to a path that a move left empty. Publishing refuses them until you change the
    * references.
@@ -1821,58 +1743,7 @@ export interface Run {
 }
 
 /** @example const { parameters, spans } = await stet.runs.get(uuid) */
-export interface RunDetails {
-  uuid: string
-  conversationUuid: string
-  projectId: number
-  documentUuid: string
-  path: string
-  versionUuid: string
-  status: RunState
-  error: {
-    errorCode: RunErrorCode
-    message: string
-  } | null
-  mode: RunMode
-  via: RequestChannel
-  /** The author of the API key that started the run. */
-  author: Person | null
-  apiKey: {
-    id: number
-    name: string
-  } | null
-  customIdentifier: string | null
-  /** The provider key of the last model call. */
-  provider: string | null
-  /** The model of the last model call. */
-  model: string | null
-  /** `null` if the last model call did not end. */
-  finishReason: string | null
-  createdAt: string
-  /** `null` until the run has ended. */
-  startedAt: string | null
-  endedAt: string | null
-  /** From `createdAt` to `startedAt`. */
-  queuedMs: number | null
-  /** From `createdAt` to `endedAt`. */
-  durationMs: number | null
-  /** From `createdAt` to the first text or tool call; `null` without a stream. */
-  firstTokenMs: number | null
-  /** The sums of all model calls; 0 until the run has ended. */
-  tokenUsage: {
-    inputTokens: number
-    outputTokens: number
-    cachedInputTokens: number
-  }
-  /** Whether the tokens of a model call were estimated from its text, because the call did not end. */
-  isUsageEstimated: boolean
-  /** In USD; `null` if a model call has no known price. */
-  cost: number | null
-  parametersState: ParametersState
-  firstEventId: number
-  lastEventId: number | null
-  /** Whether the events of the run can be read. */
-  eventsKept: boolean
+export interface RunDetails extends Run {
   /** The values as the caller gave them. */
   parameters: Record<string, unknown> | null
   spans: RunSpan[]
