@@ -121,9 +121,8 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
     ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
     directory: join(config.dataDir, 'db'),
     ...{ mustExist: hasKeyFile(config), acceptedLoss: config.acceptLostWrites, backupDir: config.backupDir },
-    packageRoot: config.packageRoot,
+    ...{ packageRoot: config.packageRoot, silenceMs: config.databaseSilenceMs },
     sharing: config.redisUrl === undefined ? 'none' : 'replicas',
-    silenceMs: config.databaseSilenceMs,
     storesFor,
     log: logger,
   }
@@ -395,8 +394,7 @@ function runSettings(config: Config, database: Database<Stores>, { lease }: Repl
     ...runLimits,
     sharesDatabase: database.kind === 'postgres',
     lease: { ...defaultLeaseTimes, ...lease },
-    retentionDays: config.retentionDays,
-    keepParameters: config.keepParameters,
+    ...{ retentionDays: config.retentionDays, keepParameters: config.keepParameters },
     eventRetentionMs: config.eventRetentionHours * 3_600_000,
   }
 }

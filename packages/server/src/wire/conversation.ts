@@ -1,6 +1,11 @@
 import { RunErrorCode } from '@stet/contract'
-import type { Conversation as ConversationBody, ConversationSummary as SummaryBody } from '@stet/contract/vocabulary'
+import type {
+  Conversation as ConversationBody,
+  LogEntry,
+  ConversationSummary as SummaryBody,
+} from '@stet/contract/vocabulary'
 import type { StoredSummary } from '../features/conversations/ports.ts'
+import type { ExternalLog } from '../features/external-logs/record-external-log.ts'
 import { usageOf } from '../features/providers/usage.ts'
 import type { StoredConversation, StoredRunResult } from '../features/runs/ports.ts'
 
@@ -41,4 +46,24 @@ function errorBody(error: NonNullable<StoredRunResult['error']>): SummaryBody['e
   // Another release may have stored a code that is unknown here. This code is shown as `unknown_error`.
   const { data: errorCode = 'unknown_error' } = RunErrorCode.safeParse(error.code)
   return { errorCode, message: error.message }
+}
+
+export function externalLogBody(log: ExternalLog): LogEntry {
+  const { conversation } = log
+  return {
+    id: log.id,
+    uuid: conversation.uuid,
+    documentUuid: conversation.documentUuid,
+    commitId: log.versionId,
+    resolvedContent: log.resolvedContent,
+    contentHash: conversation.contentHash,
+    parameters: log.parameters,
+    customIdentifier: conversation.customIdentifier,
+    duration: log.durationMs,
+    source: 'api',
+    createdAt: conversation.createdAt.toISOString(),
+    updatedAt: conversation.createdAt.toISOString(),
+    promptSpan: { id: log.promptSpan.id, traceId: log.promptSpan.traceId },
+    completionSpan: { id: log.completionSpan.id, traceId: log.completionSpan.traceId },
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createKnownTexts } from '../../src/adapters/evaluation/known-texts.ts'
+import { createKnownTexts } from '../../src/adapters/evaluation/scan-cache.ts'
 import { shownIn } from '../../src/features/documents/overlay.ts'
 import { listDocuments, listUnresolved, preparePrompt } from '../../src/features/documents/read-document.ts'
 import { getOrCreateDocument } from '../../src/features/documents/save-document.ts'

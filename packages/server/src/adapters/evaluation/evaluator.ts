@@ -20,8 +20,7 @@ import {
 import type { Logger } from '../../shared/logger.ts'
 import { createDeathRecord } from './death-record.ts'
 import { createPerform, type Job, type JobReply, type Perform, type PromptJob } from './jobs.ts'
-import { createKnownTexts } from './known-texts.ts'
-import { createScanCache } from './scan-cache.ts'
+import { createKnownTexts, createScanCache } from './scan-cache.ts'
 import { createThreadQueue, type ThreadQueue, type ThreadQueueOptions } from './thread-queue.ts'
 import { createTurns } from './turns.ts'
 

@@ -1,7 +1,7 @@
 import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { isStored, readResponse, writeResponse } from './idempotency-key.ts'
-import type { Claim, ResponseSubject, StoredResponse } from './ports.ts'
+import type { Claim, ClaimedRun, ResponseSubject, StoredResponse } from './ports.ts'
 
 type OnceDeps = Needs<'stores' | 'transaction' | 'singleWrite' | 'secrets' | 'runs' | 'idempotency' | 'logger'>
 
@@ -100,4 +100,42 @@ async function workOnce<D extends OnceDeps, W, B>(
     )
     throw error
   }
+}
+
+type Earlier = { run: ClaimedRun } | { response: StoredResponse }
+
+/**
+ * @param start stores the run and its idempotency record in one transaction. Throws if the record exists.
+ * @throws errors of `start`; AppError UnprocessableEntityError for another body with the same key.
+ */
+export async function startOnce<T>(
+  deps: Needs<'stores' | 'secrets' | 'runs' | 'logger'>,
+  { claim, start, failure }: { claim: Claim; start(): Promise<T>; failure(error: unknown): StoredResponse },
+): Promise<{ started: T } | Earlier> {
+  try {
+    return { started: await start() }
+  } catch (error) {
+    const earlier = await findStarted(deps, claim)
+    if (earlier) return earlier
+    const response = failure(error)
+    if (!isStored(response)) throw error
+    const text = writeResponse(deps, claim, response)
+    // A failure here must not change the caller's response.
+    const isKept = await deps.stores.idempotency.claim(claim, deps.runs.settings.instanceId, text).catch(() => {
+      deps.logger.warn('idempotency.answer-not-kept')
+      return true
+    })
+    if (isKept) throw error
+    // Another request has stored its record first.
+    const other = await findStarted(deps, claim)
+    if (other) return other
+    throw error
+  }
+}
+
+async function findStarted(deps: Needs<'stores' | 'secrets'>, claim: Claim): Promise<Earlier | undefined> {
+  const record = await deps.stores.idempotency.find(claim.id)
+  const response = record && readResponse(deps, claim, record)
+  if (response) return { response }
+  return record?.run ? { run: record.run } : undefined
 }

@@ -1,10 +1,9 @@
 /** Executes a request once per `Idempotency-Key`. Repeated requests get the stored response or join the run. */
 import type { Request, Response } from 'express'
 import { largestId } from '../../features/documents/version-ref.ts'
-import { answerOnce } from '../../features/idempotency/answer-once.ts'
+import { answerOnce, startOnce } from '../../features/idempotency/answer-once.ts'
 import { claimFor } from '../../features/idempotency/idempotency-key.ts'
 import type { Claim, ClaimedRun, ResponseSubject, StoredResponse } from '../../features/idempotency/ports.ts'
-import { startOnce } from '../../features/idempotency/start-once.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import { errorResponse, KeptFailure } from '../body/error-response.ts'
