@@ -380,48 +380,7 @@ export interface CreatedProject {
 }
 
 /** With the outcome of its `changes`, as after a push. */
-export interface CreatedVersion {
-  id: number
-  uuid: string
-  projectId: number
-  /** The name; the same as `title`. */
-  message: string
-  title: string
-  /** Release notes. */
-  description: string | null
-  authorId: number
-  authorName: string
-  authorEmail: string
-  /** `authorId` as text, for legacy clients. */
-  userId: string
-  status: VersionStatus
-  /** The number from publication. Each project starts at 1. Null for a draft. */
-  version: number | null
-  /** The version that was live when this version was created. */
-  parentCommitUuid: string | null
-  mergedAt: string | null
-  /** When the draft was deleted. Only a list with `deleted` and the response of the deletion show it. */
-  deletedAt: string | null
-  mainDocumentUuid: null
-  isLive: boolean
-  createdAt: string
-  /** The last change of the version or of one of its prompts. */
-  updatedAt: string
-  /** Null for a draft, an imported version, or a version that an earlier release published. */
-  publishedBy: Person | null
-  /**
-   * The number of prompts that a draft changes against live, or a merged version against the number before it. A
-   * moved prompt counts once. Forced edits count, also for an earlier revision.
-   */
-  changeCount: number
-  /** Edits after publication, with `force`, oldest first. */
-  forcedEdits: ForcedEdit[]
-  /** 0 as published, and one more for each forced edit. `<uuid>@<revision>` reads an earlier one. */
-  revision: number
-  /** The version that was live when this one was published. Null for a draft, and for the first one. */
-  baseVersionUuid: string | null
-  /** The revision of `baseVersionUuid`. */
-  baseRevision: number | null
+export interface CreatedVersion extends Version {
   /**
    * The prompts that refer to a path that a move left empty. Publishing refuses them until you change the
    * references.

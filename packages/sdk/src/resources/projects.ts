@@ -2,14 +2,13 @@ import type {
   CreateProjectBody,
   DeletedProject,
   DeleteProjectBody,
-  Stats,
   StatsQuery,
   UpdateProjectBody,
 } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { Project, Version } from '../types.ts'
+import type { Project, Stats, Version } from '../types.ts'
 
 /**
  * The projects that the API key can access.

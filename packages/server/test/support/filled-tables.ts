@@ -20,9 +20,9 @@ export function fillingStatements({ projectId, path, documents, conversations, v
      FROM document d, generate_series(1, ${documents}) i
      WHERE d.${project} AND d.path = '${path}' AND d.valid_to = 2147483647`,
     copiedConversations(`c.${project} AND c.path = '${path}' AND c.epoch > 0`, 'run', conversations),
-    `INSERT INTO run (uuid, conversation_uuid, workspace_id, owner_id, epoch, status, first_event_id, last_event_id, result,
+    `INSERT INTO run (uuid, conversation_uuid, workspace_id, project_id, document_uuid, version_uuid, mode, owner_id, epoch, status, first_event_id, last_event_id, result,
        event_log, created_at, ended_at)
-     SELECT md5('attempt' || i)::uuid, md5('run' || i)::uuid, r.workspace_id, r.owner_id, r.epoch, r.status, r.first_event_id,
+     SELECT md5('attempt' || i)::uuid, md5('run' || i)::uuid, r.workspace_id, r.project_id, r.document_uuid, r.version_uuid, r.mode, r.owner_id, r.epoch, r.status, r.first_event_id,
        r.last_event_id, r.result, r.event_log, r.created_at - i * interval '1 second', r.ended_at - i * interval '1 second'
      FROM (SELECT run.* FROM run JOIN conversation c ON c.uuid = run.conversation_uuid
            WHERE c.${project} AND c.path = '${path}' ORDER BY run.created_at DESC LIMIT 1) r,
