@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { createWriteBatch, type RowKind } from '../../src/adapters/database/write-batch.ts'
 import { refuse } from '../../src/shared/app-error.ts'
@@ -85,63 +85,6 @@ describe('write batch', () => {
     expect(committed.indexOf(small.id)).toBeLessThanOrEqual(1)
     // The workspaces with large rows take turns too.
     expect(committed.filter((id) => id !== small.id)).toEqual([0, 1, 2, 3])
-  })
-
-  describe('rows above 1 MB', () => {
-    const takenMs = 100
-    const large = [1, 2, 3, 4].map((id) => ({ id, state: 'n'.repeat(600_000), workspaceId: 1 }))
-
-    /** Stores nothing. By the clock, which stands still otherwise, each of the large rows takes `takenMs`. */
-    function slowBatch() {
-      vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
-      onTestFinished(() => void vi.useRealTimers())
-      const starts: number[] = []
-      const batch = createWriteBatch({
-        ...database.session,
-        async batch(statements) {
-          if (JSON.stringify(statements).length > 500_000) {
-            starts.push(performance.now())
-            vi.advanceTimersByTime(takenMs)
-          }
-          return statements.map(() => [])
-        },
-      })
-      return { batch, starts }
-    }
-
-    it('have a quarter of the time while another workspace writes', async () => {
-      const { batch, starts } = slowBatch()
-      const small = { id: 9, state: 'new', workspaceId: 2 }
-      await batch.write(insert, small)
-      let isStored = false
-      const stored = Promise.all(large.map((row) => batch.write(insert, row))).then(() => {
-        isStored = true
-      })
-      while (!isStored) {
-        await batch.write(insert, small)
-        vi.advanceTimersByTime(takenMs / 2)
-      }
-      await stored
-      const intervals = starts.slice(1).map((start, place) => start - (starts[place] ?? 0))
-      expect(Math.min(...intervals)).toBeGreaterThanOrEqual(4 * takenMs)
-    })
-
-    it('are written once the pause is over, without another call', async () => {
-      const { batch, starts } = slowBatch()
-      await batch.write(insert, { id: 9, state: 'new', workspaceId: 2 })
-      const stored = Promise.all(large.slice(0, 2).map((row) => batch.write(insert, row)))
-      while (vi.getTimerCount() === 0) await nextTurn()
-      expect(starts).toHaveLength(1)
-      vi.advanceTimersByTime(3 * takenMs)
-      await stored
-    })
-
-    it('of a workspace that writes alone do not pause', async () => {
-      const { batch, starts } = slowBatch()
-      const own = large.flatMap((row) => [row, { ...row, id: row.id + 10, state: 'new' }])
-      await Promise.all(own.map((row) => batch.write(insert, row)))
-      expect(starts).toHaveLength(large.length)
-    })
   })
 
   it('divides a batch among the workspaces, so that many rows of one do not delay the others', async () => {

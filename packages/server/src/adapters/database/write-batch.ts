@@ -14,11 +14,6 @@ const FULL_BATCH = 500
 const FULL_BATCH_BYTES = 2_097_152
 /** A call with more bytes is written alone, and a workspace gets this many bytes of a batch before the others have theirs. */
 const LARGE_BYTES = 131_072
-/**
- * A call with more bytes is followed by a pause of three times its duration if another workspace has written within
- * `sharedMs`: such calls have a quarter of the database's time. `mostMs` bounds what waits in memory if the database is slow.
- */
-const PAUSED = { bytes: 1_048_576, factor: 3, mostMs: 500, sharedMs: 1_000 }
 
 /** How long the latest batch proves that the database is available. */
 const PROOF_MS = 1_000
@@ -61,7 +56,6 @@ export interface WriteBatch {
 }
 
 interface Group {
-  workspaceId: number
   kind: RowKind<unknown>
   rows: readonly unknown[]
   /** The kind and key of each row. Groups with a common key are written in order, in separate batches. */
@@ -88,21 +82,9 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
   const waiting: Queues = new Map()
   let count = 0
   let wasLarge = false
-  const pause = createPause()
-  let added: (() => void) | undefined
   let draining: Promise<void> | undefined
   let mayStartAt = Number.NEGATIVE_INFINITY
   let provenAt = Number.NEGATIVE_INFINITY
-
-  /** Resolves when a call is added, after `mostMs` at the latest. */
-  const nextCall = (mostMs: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, mostMs)
-      added = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
 
   const drain = async () => {
     // Collects this turn's rows. Also lets this turn's provider requests start before the database uses a core.
@@ -111,14 +93,9 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
       const rest = mayStartAt - performance.now()
       if (rest > 0 && count < FULL_BATCH) await delay(rest)
       const start = performance.now()
-      const taken = takeBatch(waiting, { isLargeFirst: !wasLarge, mostBytes: pause.mostBytes(start) })
-      const [first] = taken
-      if (!first) {
-        await nextCall(pause.leftMs(start))
-        continue
-      }
+      const taken = takeBatch(waiting, !wasLarge)
       count -= taken.length
-      wasLarge = first.bytes > LARGE_BYTES
+      wasLarge = (taken[0]?.bytes ?? 0) > LARGE_BYTES
       let rows = 0
       for (const group of taken) rows += group.rows.length
       const spans: Span[] = []
@@ -133,7 +110,6 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
       const { least, most } = LOAD_INTERVAL_MS
       const share = taken.length > 1 ? Math.min(most, LOAD_INTERVAL_COMMITS * (end - start)) : 0
       mayStartAt = start + Math.max(least, share)
-      pause.note(taken, start, end)
     }
     draining = undefined
   }
@@ -143,15 +119,14 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
       // Measured here, so that only this call fails if a row cannot be measured. `drain` must never throw.
       const keys = rows.map((row) => `${kind.name}\n${kind.key(row)}`)
       const [first] = rows
-      const workspaceId = first?.workspaceId ?? 0
+      const workspace = first?.workspaceId ?? 0
       const bytes = heldBytes(rows)
-      onAdded?.(workspaceId, bytes)
-      const group = { workspaceId, kind: kind as RowKind<unknown>, rows, keys, bytes, span, resolve, reject }
-      const queue = waiting.get(workspaceId)
+      onAdded?.(workspace, bytes)
+      const group = { kind: kind as RowKind<unknown>, rows, keys, bytes, span, resolve, reject }
+      const queue = waiting.get(workspace)
       if (queue) queue.push(group)
-      else waiting.set(workspaceId, [group])
+      else waiting.set(workspace, [group])
       count += 1
-      added?.()
       draining ??= drain()
     })
 
@@ -174,37 +149,18 @@ function batchAttributes(kind: string, rows: number, writers: number) {
   }
 }
 
-function createPause() {
-  let owner: number | undefined
-  let until = Number.NEGATIVE_INFINITY
-  let sharedUntil = Number.NEGATIVE_INFINITY
-  return {
-    mostBytes: (now: number) => (now < until ? PAUSED.bytes : Number.POSITIVE_INFINITY),
-    leftMs: (now: number) => until - now,
-    note(taken: readonly Group[], start: number, end: number) {
-      const paused = taken.find(({ bytes }) => bytes > PAUSED.bytes)
-      if (paused) {
-        owner = paused.workspaceId
-        if (end < sharedUntil) until = end + Math.min(PAUSED.mostMs, PAUSED.factor * (end - start))
-      } else if (taken.some(({ workspaceId }) => workspaceId !== owner)) sharedUntil = end + PAUSED.sharedMs
-    },
-  }
-}
-
 /** The waiting groups of each workspace, in the order of their turns. */
 type Queues = Map<number, Group[]>
 
 /**
  * Takes one large group, or small groups of all workspaces. The two alternate, so that a small group waits for one large
  * one at most. Without turns, 12 senders of 3.8 MB delayed the runs of every other workspace by 1.6 s.
- * @returns nothing if all waiting groups have more than `mostBytes`.
  */
-function takeBatch(queues: Queues, order: { isLargeFirst: boolean; mostBytes: number }): Group[] {
-  const { isLargeFirst, mostBytes } = order
+function takeBatch(queues: Queues, isLargeDue: boolean): Group[] {
   const taken: Group[] = []
-  if (isLargeFirst) {
+  if (isLargeDue) {
     for (const [workspace, [first, ...left]] of queues) {
-      if (!first || first.bytes <= LARGE_BYTES || first.bytes > mostBytes) continue
+      if (!first || first.bytes <= LARGE_BYTES) continue
       queues.delete(workspace)
       if (left.length > 0) queues.set(workspace, left)
       return [first]
@@ -233,7 +189,7 @@ function takeBatch(queues: Queues, order: { isLargeFirst: boolean; mostBytes: nu
       if (count < queue.length) queues.set(workspace, queue.slice(count))
     }
   }
-  return taken.length > 0 || isLargeFirst ? taken : takeBatch(queues, { isLargeFirst: true, mostBytes })
+  return taken.length > 0 ? taken : takeBatch(queues, true)
 }
 
 async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<boolean> {
