@@ -52,7 +52,8 @@ export function Modal({ closedby = 'any', keepsFocus = false, onClose, ...rest }
       {...rest}
       ref={element}
       {...(keepsFocus ? { open: true } : { onKeyDown })}
-      closedby={closedby}
+      // A click beside it, for example into the text, must not move the focus.
+      closedby={keepsFocus ? 'none' : closedby}
       onCancel={close}
     />,
     document.body,

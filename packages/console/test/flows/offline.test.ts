@@ -75,7 +75,7 @@ test('a response that is lost is no conflict of the user with themselves', async
   await editor.becomes(/^Saved/)
 })
 
-test('a 401 in mid-sentence keeps the text, keys go on into it, and signing in again saves it', async () => {
+test('a 401 in mid-sentence keeps the text, keys and clicks still reach it, and signing in again saves it', async () => {
   const { server, context, page, editor, stored } = await opened()
   await editor.type(' before')
   await editor.becomes(/^Saved/)
@@ -84,6 +84,7 @@ test('a 401 in mid-sentence keeps the text, keys go on into it, and signing in a
   const sheet = page.getByRole('dialog', { name: 'Your session has ended' })
   await sheet.waitFor()
   await page.getByText('You can finish typing').waitFor()
+  await editor.toEnd()
   await editor.type(' after')
   await editor.becomes('Not saved, kept here: you are signed out')
   expect(await stored()).toBe('Hello before')

@@ -29,8 +29,13 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   const draft = await newDraft()
   const { page } = await browser.open(server, server.promptAddress('support/reply', draft))
   await page.getByRole('button', { name: 'New prompt' }).click()
+  // A poll before the change does not know the new prompt.
+  const poll = await held(page, '**/tree')
+  await lookAgain(page)
+  await poll.arrived
   await submit(page, 'Create', 'support/closing')
   await heading(page, 'support/closing')
+  poll.release()
   await row(page, 'support/closing').getByText('added').waitFor({ state: 'attached' })
   expect(page.url()).toBe(server.promptAddress('support/closing', draft))
 

@@ -98,8 +98,11 @@ async function edited(
   const versionUuid = draft?.uuid ?? place.versionUuid
   // A draft that another call has created does not have these changes.
   await change(versionUuid, draft?.created?.changes === changes ? draft.created : null)
+  const query = treeQuery(projectId, versionUuid)
+  // Otherwise the result would be that of a poll that has started before the change.
+  await queryClient.cancelQueries({ queryKey: query.queryKey })
   const [tree] = await Promise.all([
-    queryClient.fetchQuery({ ...treeQuery(projectId, versionUuid), staleTime: 0 }),
+    queryClient.fetchQuery({ ...query, staleTime: 0 }),
     queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey }),
   ])
   openBuffers.follow({ projectId, versionUuid }, tree)
