@@ -8,7 +8,7 @@ import type { ConversationStore, RunRecordStore } from './conversations/ports.ts
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/evaluation.ts'
 import type { ExampleStore } from './examples/example.ts'
-import type { ExternalLogStore } from './external-logs/record-external-log.ts'
+import type { ExternalLogStore } from './external-logs/external-log.ts'
 import type { IdempotencyDeps, IdempotencyStore } from './idempotency/ports.ts'
 import type { ProjectStore } from './projects/project.ts'
 import type { ReleaseStore } from './projects/release.ts'

@@ -5,7 +5,7 @@ import type {
   ConversationSummary as SummaryBody,
 } from '@stet/contract/vocabulary'
 import type { StoredSummary } from '../features/conversations/ports.ts'
-import type { ExternalLog } from '../features/external-logs/record-external-log.ts'
+import type { ExternalLog } from '../features/external-logs/external-log.ts'
 import { usageOf } from '../features/providers/usage.ts'
 import type { StoredConversation, StoredRunResult } from '../features/runs/ports.ts'
 

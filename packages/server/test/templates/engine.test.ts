@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDeathRecord } from '../../src/adapters/evaluation/death-record.ts'
 import { createInlineShare } from '../../src/adapters/evaluation/evaluator.ts'
 import { createScanCache } from '../../src/adapters/evaluation/scan-cache.ts'
+import { createDeathRecord } from '../../src/adapters/evaluation/thread.ts'
 import type { TemplateScan } from '../../src/features/templates/template-engine.ts'
 import { now, sourceOf, startEngine, type TestEngine } from './support/engine.ts'
 

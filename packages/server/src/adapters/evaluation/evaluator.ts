@@ -18,9 +18,9 @@ import {
   type TemplateStepInput,
 } from '../../features/templates/template-engine.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { createDeathRecord } from './death-record.ts'
 import { createPerform, type Job, type JobReply, type Perform, type PromptJob } from './jobs.ts'
 import { createKnownTexts, createScanCache } from './scan-cache.ts'
+import { createDeathRecord } from './thread.ts'
 import { createThreadQueue, type ThreadQueue, type ThreadQueueOptions } from './thread-queue.ts'
 import { createTurns } from './turns.ts'
 

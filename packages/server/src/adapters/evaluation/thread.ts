@@ -1,5 +1,6 @@
 /** The thread for work that is too long for the server's own. It starts when it is first needed. */
 import { Worker } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
 import type { Job, JobReply } from './jobs.ts'
 
 /** How an evaluation in the thread ended. `starved`: the machine was too busy to give the thread its time. */
@@ -124,4 +125,29 @@ async function busyMsOf(worker: Worker & MeasuredWorker): Promise<number> {
   if (!worker.cpuUsage) return worker.performance.eventLoopUtilization().active
   const { user, system } = await worker.cpuUsage()
   return (user + system) / 1000
+}
+
+const WINDOW_MS = 60_000
+
+/**
+ * Records evaluations that ended the evaluation thread. `text` identifies the workspace and
+ * the text. `cause` identifies the input.
+ */
+export function createDeathRecord(now = () => performance.now()) {
+  // Holds the times of the last two deaths for each text and cause, and an empty list for each text.
+  const deaths = new LRUCache<string, number[]>({ max: 20_000 })
+  return {
+    note(text: string, cause: string): void {
+      const key = `${text} ${cause}`
+      deaths.set(text, [])
+      deaths.set(key, [...(deaths.get(key) ?? []), now()].slice(-2))
+    },
+    /** @param cause called only for a recorded text, because hashing the input may be expensive. */
+    isRefused(text: string, cause: () => string): boolean {
+      if (!deaths.has(text)) return false
+      const [first, second] = deaths.get(`${text} ${cause()}`) ?? []
+      if (first === undefined || second === undefined) return false
+      return second - first < WINDOW_MS && now() - second < WINDOW_MS
+    },
+  }
 }

@@ -1,36 +1,12 @@
 /** Stores an external log as a conversation without a run. A chat can continue the conversation. */
 
 import { randomBytes } from 'node:crypto'
-import type { Message, Span } from '@stet/contract/vocabulary'
+import type { Message } from '@stet/contract/vocabulary'
 import type { Needs } from '../deps.ts'
 import { preparePrompt } from '../documents/read-document.ts'
 import type { VersionAddress } from '../documents/version-ref.ts'
-import type { NewConversation } from '../runs/ports.ts'
 import { newConversation } from '../runs/start-run.ts'
-
-export interface LoggedConversation extends NewConversation {
-  origin: 'log'
-  messages: Message[]
-}
-
-export interface NewExternalLog {
-  versionId: number
-  parameters: Record<string, unknown>
-  durationMs: number | null
-  promptSpan: Span
-  completionSpan: Span
-}
-
-export interface ExternalLog extends NewExternalLog {
-  id: number
-  conversation: LoggedConversation
-  resolvedContent: string
-}
-
-export interface ExternalLogStore {
-  /** Writes the conversation and the external log atomically. Resolves with the external log's id. */
-  create(conversation: LoggedConversation, entry: NewExternalLog): Promise<number>
-}
+import type { ExternalLog, LoggedConversation, NewExternalLog } from './external-log.ts'
 
 export interface RecordExternalLogInput extends VersionAddress {
   path: string

@@ -2,7 +2,7 @@
 import type { StatsFigures } from '@stet/contract/vocabulary'
 
 /** The order of the sums in a cell. */
-export const sums = [
+const sums = [
   'runs',
   'errors',
   'stopped',
@@ -57,7 +57,7 @@ export function figuresOf([counts, durations, firstTokens]: Cell): StatsFigures 
 }
 
 /** Interpolates within the bin, in ms. Null without runs. */
-export function percentile(bins: Histogram, share: number): number | null {
+function percentile(bins: Histogram, share: number): number | null {
   const counts = Array.from({ length: lastBin + 1 }, (_, bin) => bins[bin] ?? 0)
   const total = counts.reduce((sum, runs) => sum + runs, 0)
   if (total === 0) return null

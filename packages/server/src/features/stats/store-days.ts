@@ -13,7 +13,7 @@ export type StoreDaysDeps = Needs<'stats' | 'logger'>
 
 const storeEveryMs = 600_000
 /** Charts of shorter ranges read facts of at most two days. */
-export const factDays = 40
+const factDays = 40
 
 /** Stores days that have ended, at the start and every ten minutes, then drops facts older than 40 days. */
 export function keepStoringDays(deps: StoreDaysDeps): Repeated {

@@ -1,5 +1,6 @@
 import type { contract } from '@stet/contract'
-import { type ExternalLog, recordExternalLog } from '../../features/external-logs/record-external-log.ts'
+import type { ExternalLog } from '../../features/external-logs/external-log.ts'
+import { recordExternalLog } from '../../features/external-logs/record-external-log.ts'
 import { externalLogBody } from '../../wire/conversation.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { versionAddress } from '../body/address.ts'

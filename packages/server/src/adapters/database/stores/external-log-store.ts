@@ -3,7 +3,7 @@ import type {
   ExternalLogStore,
   LoggedConversation,
   NewExternalLog,
-} from '../../../features/external-logs/record-external-log.ts'
+} from '../../../features/external-logs/external-log.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { Database, DatabaseClient } from '../database.ts'
 import type { OwnedRow, RowKind } from '../write-batch.ts'
