@@ -179,7 +179,7 @@ describe('a run', () => {
     passed += 1
     gates[1]?.resolve()
     await part.waitFor('Completed')
-    await isShown(/Model gpt-4o-mini.*123,456 in · 23,456 out, Cost \$0\.\d/)
+    await isShown(/Answered by gpt-4o-mini.*123,456 in · 23,456 out, Cost \$0\.\d/)
     expect(await boxes()).toEqual(before)
   })
 
