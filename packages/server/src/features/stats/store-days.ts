@@ -12,7 +12,7 @@ import type { StatsKey, StepCell, StoredDay } from './ports.ts'
 export type StoreDaysDeps = Needs<'stats' | 'logger'>
 
 const storeEveryMs = 600_000
-/** Charts of shorter ranges read facts of at most two days. */
+/** Steps shorter than a day come from facts. */
 const factDays = 40
 
 /** Stores days that have ended, at the start and every ten minutes, then drops facts older than 40 days. */
