@@ -352,10 +352,10 @@ async function finish(
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
   // Before its first change in this draft, a prompt has live's text. This text is the base of the change.
-  const baseInLive = (path: string): string | undefined => {
+  const baseInLive = (path: string, sentAs: string): string | undefined => {
     const known = isSameDraft ? entries[path]?.live : undefined
     // Live's text may be newer than the one that this push has read.
-    if (known !== undefined || merged.some((one) => one.path === path)) return known
+    if (known !== undefined || merged.some((one) => one.path === sentAs)) return known
     const there = remote.get(path)
     return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
   }

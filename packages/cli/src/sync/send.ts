@@ -91,7 +91,7 @@ export function entriesAfterPush(
   compared: readonly Compared[],
   sent: readonly Change[],
   after: ReadonlyMap<string, { documentUuid: string; movedFrom?: string }>,
-  baseInLive: (path: string) => string | undefined,
+  baseInLive: (path: string, sentAs: string) => string | undefined,
   merged: ReadonlyMap<string, string>,
 ): Record<string, LockEntry> {
   const entries: Record<string, LockEntry> = { ...before }
@@ -108,7 +108,7 @@ export function entriesAfterPush(
     const hash = content === undefined ? from && hashOfMoved(path, compared) : (merged.get(path) ?? hashText(content))
     const { documentUuid, movedFrom } = after.get(path) ?? {}
     setEntry(entries, path, hash === undefined ? undefined : { contentHash: hash, documentUuid }, {
-      live: liveHash ?? baseInLive(from ?? path),
+      live: liveHash ?? baseInLive(from ?? path, path),
       movedFrom,
     })
   }

@@ -54,7 +54,7 @@ export function Finder({ label, placeholder, query, onQuery, items: found, empty
         aria-expanded
         aria-autocomplete="list"
         aria-controls={id}
-        aria-activedescendant={current && `${id} ${current.id}`.replaceAll(/\s/g, '-')}
+        aria-activedescendant={current && `${id}-${items.indexOf(current)}`}
         autoComplete="off"
         spellCheck={false}
         value={query}
@@ -79,7 +79,7 @@ export function Finder({ label, placeholder, query, onQuery, items: found, empty
               .map((item) => (
                 <Line
                   key={item.id}
-                  id={`${id} ${item.id}`.replaceAll(/\s/g, '-')}
+                  id={`${id}-${items.indexOf(item)}`}
                   item={item}
                   isCurrent={item === current}
                   onPoint={() => setAt(items.indexOf(item))}

@@ -78,18 +78,20 @@ function OpenMenu({ button, align = 'start', side = 'bottom', onClose, onLeave, 
     return () => removeEventListener('resize', onLeave)
   }, [onLeave])
   const onBlur = ({ relatedTarget: next }: FocusEvent) => {
-    if (next !== button.current && !menu.current?.contains(next)) onLeave()
+    // Another window may have the focus now. The menu gets it back with this one.
+    if (document.hasFocus() && next !== button.current && !menu.current?.contains(next)) onLeave()
   }
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    // From the button, Tab goes on by itself.
+    // From the button, the browser handles Tab.
     if (event.key === 'Tab') return onClose()
+    if (/^F\d/.test(event.key)) return
     event.preventDefault()
     event.stopPropagation()
     const items = itemsOf(event.currentTarget)
     const at = items.indexOf(document.activeElement as HTMLElement)
     if (event.key === 'Escape') onClose()
-    else if (event.key === 'Enter' || event.key === ' ') items[at]?.click()
+    else if (event.key === 'Enter' || event.key === ' ') event.repeat || items[at]?.click()
     else nextOf(items, at, event.key)?.focus()
   }
   return createPortal(

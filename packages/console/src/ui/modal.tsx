@@ -33,7 +33,10 @@ export function Modal({ closedby = 'any', keepsFocus = false, onClose, ...rest }
     event.preventDefault()
     if (closedby !== 'none') onClose()
   }
-  const closeOutside = useEffectEvent((event: globalThis.KeyboardEvent) => event.key === 'Escape' && close(event))
+  const closeOutside = useEffectEvent((event: globalThis.KeyboardEvent) => {
+    // Something above the dialog, such as the palette, or an input method may use Escape.
+    if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) close(event)
+  })
   useLayoutEffect(() => {
     if (!keepsFocus) return
     const before = document.activeElement
@@ -46,7 +49,9 @@ export function Modal({ closedby = 'any', keepsFocus = false, onClose, ...rest }
     }
   }, [keepsFocus])
   // The browser must not close it itself, and content such as an editor may use Escape.
-  const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && !event.defaultPrevented && close(event)
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !event.defaultPrevented && !event.nativeEvent.isComposing) close(event)
+  }
   return createPortal(
     <dialog
       {...rest}

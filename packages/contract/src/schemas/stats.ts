@@ -61,7 +61,7 @@ export const Stats = z
     other: StatsSeries.nullable().meta({ description: 'All runs that are in no series. Null if there are none.' }),
     marks: z
       .array(z.object({ at: Timestamp, versionUuid: Uuid, version: z.int().positive(), title: z.string() }))
-      .meta({ description: 'The publications and rollbacks in the time.' }),
+      .meta({ description: 'The newest 200 publications and rollbacks in the time.' }),
   })
   .meta({
     id: 'Stats',

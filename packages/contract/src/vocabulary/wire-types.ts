@@ -1938,7 +1938,7 @@ export interface Stats {
   }[]
   /** All runs that are in no series. Null if there are none. */
   other: StatsSeries | null
-  /** The publications and rollbacks in the time. */
+  /** The newest 200 publications and rollbacks in the time. */
   marks: {
     at: string
     versionUuid: string

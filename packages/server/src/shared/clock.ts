@@ -4,6 +4,14 @@ export interface Clock {
   now(): Date
 }
 
+/** PostgreSQL cannot parse JavaScript's ISO strings for year 0 and five-digit years. */
+const instants = { first: 0, last: Date.UTC(9999, 0) } as const
+
+/** Limits an instant of a filter to what the database can compare. */
+export function possibleInstant(instant: Date): Date {
+  return new Date(Math.min(Math.max(instant.getTime(), instants.first), instants.last))
+}
+
 export const systemClock: Clock = { now: () => new Date() }
 
 /**
@@ -25,7 +33,7 @@ let lastStep: Promise<void> = Promise.resolve()
 
 /**
  * Large work that is divided into steps awaits this before each of them. A turn of the event loop has one step of all such
- * work, so that 40 large requests at once delay a small one by one step.
+ * work, so that 40 large requests at once delay a small one by one step, and each other by a step of each.
  */
 export function nextStep(): Promise<void> {
   lastStep = lastStep.then(() => nextTurn())

@@ -14,7 +14,8 @@ const { session } = server.database
 
 const dayMs = 86_400_000
 const days = 45
-const models = ['gpt-6-luna', 'gpt-6-sol', null]
+/** One is also a name that every plain object has. */
+const models = ['gpt-6-luna', 'constructor', null]
 
 interface Fact {
   at: number
@@ -217,11 +218,26 @@ describe('stats', () => {
     onTestFinished(() => {
       stats.mostFacts = mostFacts
     })
-    stats.mostFacts = 1
+    // Fewer than in some hours.
+    stats.mostFacts = 2
     stats.pieces.clear()
     const range = { from: today - 2 * dayMs, to: today }
     const { total } = await ask({ ...rangeText(range), via: 'all' })
     expectSeries(total, inRange(range), 3_600_000)
+  })
+
+  it('has no runs in years that the database cannot read', async () => {
+    const { total } = await ask({ from: '0000-01-01T00:00:00Z', to: '1970-02-01T00:00:00Z' })
+    expect(total.figures.runs).toBe(0)
+  })
+
+  it('has no runs of a prompt of another project', async () => {
+    const other = await createTestProject(api, { d: 'D' })
+    const answer = await api(
+      'GET',
+      `/projects/${other.id}/stats?documentUuid=${prompts[0]}&from=2026-01-01T00:00:00Z&via=all`,
+    )
+    expect(answer.body).toMatchObject({ total: { figures: { runs: 0 }, points: [] } })
   })
 
   it.each([
@@ -229,6 +245,7 @@ describe('stats', () => {
     ['from', { from: '2025-01-01T00:00:00Z', to: '2026-06-01T00:00:00Z' }],
     ['by', { by: 'prompt', documentUuid: randomUUID() }],
     ['top', { top: '13' }],
+    ['from', { from: '9999-06-01T00:00:00Z', to: '9999-12-31T23:59:59Z' }],
   ])('refuses a wrong %s: %j', async (path, query) => {
     const answer = await api('GET', `/projects/${project.id}/stats?${new URLSearchParams(query).toString()}`)
     expect(refusalOf(answer)).toMatchObject({ status: 400, path })

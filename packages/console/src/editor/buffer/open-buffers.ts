@@ -95,15 +95,19 @@ export const openBuffers = {
   },
 
   /**
-   * Drops what a draft changes at a path. Unsaved text is saved first: a save that arrives later would change the prompt
-   * again.
+   * Drops what a draft changes at a path, with the other ends of its moves. Unsaved text of the draft is saved first: a
+   * save that arrives later would change a prompt again.
    *
-   * @throws Error if the text cannot be saved now. Nothing is reverted then.
+   * @throws Error if the text at the path cannot be saved now. Nothing is reverted then.
    */
   async revert(place: PromptPlace): Promise<void> {
-    const buffer = openBuffers.find(place)
-    // In a conflict nothing is sent until the user has chosen.
-    if (buffer && !buffer.state.conflict) await buffer.save()
+    const { projectId, versionUuid } = place
+    const saved = allBuffers()
+      .filter((buffer) => buffer.place.projectId === projectId && buffer.place.versionUuid === versionUuid)
+      // In a conflict nothing is sent until the user has chosen.
+      .filter(({ state }) => !state.conflict)
+      .map((buffer) => (buffer.place.path === place.path ? buffer.save() : buffer.save().catch(() => undefined)))
+    await Promise.all(saved)
     await stet.versions.revert(place.versionUuid, { projectId: place.projectId, paths: [place.path] })
   },
 }

@@ -3,14 +3,12 @@
 import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { possibleInstant } from '../../shared/clock.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
 import type { ConversationFilter, ConversationPlace, StoredSummary } from './ports.ts'
-
-// Limits instants in filters, because PostgreSQL cannot parse JavaScript's ISO strings for year 0 and five-digit years.
-const instants = { first: 0, last: Date.UTC(9999, 0) } as const
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
 export async function listConversations(
@@ -46,10 +44,6 @@ function possibleFilter(caller: Caller, filter: ConversationFilter): Conversatio
     documentUuid: document,
     path: path === undefined ? undefined : normalizeDocumentPath(path),
   })
-}
-
-export function possibleInstant(instant: Date): Date {
-  return new Date(Math.min(Math.max(instant.getTime(), instants.first), instants.last))
 }
 
 /** @param seal binds the cursor to its list, so that no other sealed text is a valid cursor. */

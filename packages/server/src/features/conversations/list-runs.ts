@@ -3,14 +3,15 @@
 import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { possibleInstant } from '../../shared/clock.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject, largestId } from '../documents/version-ref.ts'
 import type { ConversationAddress, FindDeps } from './find-conversation.ts'
 import { findConversation } from './find-conversation.ts'
-import { possibleInstant, readCursor, writeCursor } from './list-conversations.ts'
-import type { ConversationPlace, RecordedRun, RunDetails, RunFilter } from './ports.ts'
+import { readCursor, writeCursor } from './list-conversations.ts'
+import type { ConversationPlace, RecordedRun, RunDetails, RunFilter, RunRecordStore } from './ports.ts'
 
 export interface ListRunsInput extends Omit<RunFilter, 'authorId' | 'uuid'> {
   caller: Caller
@@ -39,14 +40,33 @@ export async function listRuns(deps: ListDeps, input: ListRunsInput): Promise<Ru
   const after = cursor === undefined ? undefined : readCursor(deps, seal, cursor)
   const filter = possibleFilter(caller, wanted)
   if (!filter) return { items: [], nextCursor: null, scannedTo: null }
-  // One extra place shows whether there is a next page.
-  const places = await deps.stores.runRecords.search(projectId, filter, defined({ limit: limit + 1, after }))
-  const shown = places.slice(0, limit)
-  // A search that found too few runs ended at its bound, or at the oldest run.
-  const bound: ConversationPlace | null =
-    places.length > limit ? (shown.at(-1) ?? null) : await deps.stores.runRecords.findBound(projectId, filter, after)
-  const items = await deps.stores.runRecords.list(shown.map(({ uuid }) => uuid))
+  const { runRecords } = deps.stores
+  if (filter.documentUuid !== undefined && !(await runRecords.hasPrompt(projectId, filter.documentUuid))) {
+    return { items: [], nextCursor: null, scannedTo: null }
+  }
+  const { shown, bound } = await searchPage(runRecords, projectId, filter, { limit, after })
+  const items = await runRecords.list(shown.map(({ uuid }) => uuid))
   return { items, nextCursor: bound && writeCursor(deps, seal, bound), scannedTo: bound?.createdAt ?? null }
+}
+
+async function searchPage(
+  store: RunRecordStore,
+  projectId: number,
+  filter: RunFilter,
+  { limit, after }: { limit: number; after: ConversationPlace | undefined },
+): Promise<{ shown: ConversationPlace[]; bound: ConversationPlace | null }> {
+  // One extra place shows whether there is a next page.
+  const search = (until?: ConversationPlace) =>
+    store.search(projectId, filter, defined({ limit: limit + 1, after, until }))
+  let places = await search()
+  let bound: ConversationPlace | null = null
+  if (places.length <= limit) {
+    bound = await store.findBound(projectId, filter, after)
+    // The page ends exactly where the next one begins, whatever was written or deleted between the statements.
+    if (bound) places = await search(bound)
+  }
+  const shown = places.slice(0, limit)
+  return { shown, bound: places.length > limit ? (shown.at(-1) ?? null) : bound }
 }
 
 /** Returns undefined if no run can match. */

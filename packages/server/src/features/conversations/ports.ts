@@ -93,12 +93,14 @@ export interface RunFilter {
 export const runScan = 5_000
 
 export interface RunRecordStore {
-  /** Returns the places of matching runs among the `runScan` newest ones after `page.after`, newest first. */
+  /** Returns the places of matching runs among the `runScan` newest ones from after `page.after` to `page.until`, newest first. */
   search(
     projectId: number,
     filter: RunFilter,
-    page: { after?: ConversationPlace; limit: number },
+    page: { after?: ConversationPlace; until?: ConversationPlace; limit: number },
   ): Promise<ConversationPlace[]>
+  /** Whether the prompt belongs to the project. The index of a prompt's runs has those of all projects. */
+  hasPrompt(projectId: number, documentUuid: string): Promise<boolean>
   /** Returns the last run that a search reads. Null if the search reads all runs. */
   findBound(projectId: number, filter: RunFilter, after?: ConversationPlace): Promise<ConversationPlace | null>
   /** In the given order, without unknown runs. */

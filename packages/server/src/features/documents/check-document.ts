@@ -1,6 +1,7 @@
 /** Compiles texts with their references. Compile errors are returned in `errors` and not thrown. */
 
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { nextStep } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
@@ -69,11 +70,14 @@ export async function* inBatches<T, Result>(
   owner: EvaluationOwner,
   check: (text: T) => Promise<Result>,
 ): AsyncGenerator<Result> {
+  let isShort = true
   for await (const texts of parts) {
     for (let from = 0; from < texts.length; from += parallelChecks) {
       const batch = texts.slice(from, from + parallelChecks)
-      // Cached scans never yield to the event loop.
-      await nextStep()
+      // Cached scans never yield to the event loop. A list of one batch does not wait for the steps of large requests.
+      if (isShort) await nextTurn()
+      else await nextStep()
+      isShort = false
       yield* await deps.templates.inTurn(owner, () => Promise.all(batch.map(check)))
     }
   }

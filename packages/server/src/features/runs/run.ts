@@ -99,7 +99,7 @@ export interface RunSpending {
   costUnknown: boolean
 }
 
-/** What a run's row keeps beside its messages. A run and its agents' runs share it. */
+/** The facts in a run's row, beside its messages. A run and its agents' runs share it. */
 export interface RunFacts {
   /** All times are in milliseconds since the epoch. Null until it happened. */
   startedAt: number | null

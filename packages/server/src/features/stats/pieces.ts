@@ -1,4 +1,4 @@
-/** Reads the steps of a range in pieces: each is one statement over at most a day of facts, or an hour of a busy day. */
+/** Reads the steps of a range in pieces: each is one statement over at most a day of facts, or less of a busy day. */
 import { LRUCache } from 'lru-cache'
 import { heldBytes } from '../../shared/json-pieces.ts'
 import type { Needs } from '../deps.ts'
@@ -6,19 +6,24 @@ import type { Piece, Span, StatsDeps, StatsStore, StepCell } from './ports.ts'
 
 export type PieceDeps = Needs<'stats'>
 
+export const smallestSeconds = 300
 export const hourSeconds = 3_600
 export const daySeconds = 86_400
 /** An end is stored with the time at which its transaction began. */
 export const closingMs = 600_000
 
 const mostPieceBytes = 16 * 1_024 * 1_024
+const entryBytes = 200
 
 export function createStatsDeps(store: StatsStore): StatsDeps {
   let last: Promise<unknown> = Promise.resolve()
   return {
     store,
     mostFacts: 50_000,
-    pieces: new LRUCache({ maxSize: mostPieceBytes, sizeCalculation: (steps) => heldBytes(steps) + 1 }),
+    pieces: new LRUCache({
+      maxSize: mostPieceBytes,
+      sizeCalculation: (steps, key) => heldBytes(steps) + 2 * key.length + entryBytes,
+    }),
     inTurn(work) {
       const result = last.then(work)
       last = result.catch(() => undefined)
@@ -61,11 +66,13 @@ async function countFacts({ stats }: PieceDeps, pieces: readonly Piece[]): Promi
 
 async function sumCounted({ stats }: PieceDeps, piece: Piece, count: number): Promise<StepCell[]> {
   if (count === 0) return []
-  if (count <= stats.mostFacts) return stats.store.sumPiece(piece)
+  const length = piece.to - piece.from
+  const partMs = (length > hourSeconds * 1_000 ? hourSeconds : smallestSeconds) * 1_000
+  if (count <= stats.mostFacts || length <= partMs) return stats.store.sumPiece(piece)
+  const parts = spansOf(piece, partMs).map((span) => ({ ...piece, ...span }))
+  const counts = await countFacts({ stats }, parts)
   const steps: StepCell[] = []
-  for (const span of spansOf(piece, hourSeconds * 1_000)) {
-    steps.push(...(await stats.store.sumPiece({ ...piece, ...span })))
-  }
+  for (const [at, part] of parts.entries()) steps.push(...(await sumCounted({ stats }, part, counts[at] ?? 0)))
   return steps
 }
 

@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache'
 import type { Cell } from './cell.ts'
 
-/** What the series of a question are. */
+/** The kind of the series in an answer. */
 export type StatsKey = 'prompt' | 'version' | 'model'
 
 /** Ms since 1970. */

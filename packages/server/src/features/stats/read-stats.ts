@@ -2,11 +2,12 @@
 import type { StatsFigures, StatsVia } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { possibleInstant } from '../../shared/clock.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { findProject } from '../documents/version-ref.ts'
 import { addCells, type Cell, emptyCell, figuresOf } from './cell.ts'
-import { daySeconds, hourSeconds, readPieces, spansOf } from './pieces.ts'
+import { daySeconds, hourSeconds, readPieces, smallestSeconds, spansOf } from './pieces.ts'
 import type { DayCells, Piece, PublicationMark, StatsKey, StepCell } from './ports.ts'
 
 export interface StatsQuestion {
@@ -58,7 +59,8 @@ export async function readStats(
     const { now, running } = await store.look(projectId, documentUuid)
     const range = rangeOf(question, now)
     const place = { projectId, documentUuid, by: by === 'none' ? 'model' : by, ...range } as const satisfies Piece
-    const steps = (await readSteps(deps, place, now)).filter((step) => via === 'all' || step.via === via)
+    const read = (await isOfProject(deps, place)) ? await readSteps(deps, place, now) : []
+    const steps = read.filter((step) => via === 'all' || step.via === via)
     const { series, other } = divide(steps, by === 'none' ? null : top)
     const labels = await labelsOf(deps, place, [...series.keys()])
     return {
@@ -73,6 +75,11 @@ export async function readStats(
   })
 }
 
+/** The index of a prompt's facts has those of all projects, so a question about another project's prompt reads none. */
+async function isOfProject({ stats }: Needs<'stats'>, { projectId, documentUuid }: Piece): Promise<boolean> {
+  return documentUuid === undefined || (await stats.store.listLabels(projectId, 'prompt', [documentUuid])).size > 0
+}
+
 function promptOf({ by, documentUuid }: StatsQuestion): string | undefined {
   if (documentUuid === undefined) return undefined
   if (by === 'prompt') throw refuse('invalid-query', issueAt('by', 'cannot be "prompt" for one prompt'))
@@ -82,13 +89,13 @@ function promptOf({ by, documentUuid }: StatsQuestion): string | undefined {
 
 /** Whole steps: of 5 minutes up to 3 hours, of an hour up to 48 hours, else of a day in UTC. */
 function rangeOf({ from, to }: StatsQuestion, now: number) {
-  const end = to?.getTime() ?? now
-  const start = from?.getTime() ?? end - dayMs
+  const end = to ? possibleInstant(to).getTime() : now
+  const start = from ? possibleInstant(from).getTime() : end - dayMs
   const length = end - start
   if (length <= 0) throw refuse('invalid-query', issueAt('from', 'must be before "to"'))
   if (length > longestDays * dayMs)
     throw refuse('invalid-query', issueAt('from', `must be at most ${longestDays} days before "to"`))
-  const stepSeconds = length <= 3 * hourMs ? 300 : length <= 48 * hourMs ? hourSeconds : daySeconds
+  const stepSeconds = length <= 3 * hourMs ? smallestSeconds : length <= 48 * hourMs ? hourSeconds : daySeconds
   const stepMs = stepSeconds * 1_000
   return { from: Math.floor(start / stepMs) * stepMs, to: Math.ceil(end / stepMs) * stepMs, stepSeconds }
 }

@@ -19,12 +19,15 @@ const factDays = 40
 export function keepStoringDays(deps: StoreDaysDeps): Repeated {
   const storing = repeat(storeEveryMs, (stopping) =>
     storeDays(deps, stopping).catch((error: unknown) => {
-      if (stopping.aborted) return
-      deps.logger.warn('stats.not-stored', { reason: error instanceof Error ? error.message : String(error) })
+      if (!stopping.aborted) warn(deps, error)
     }),
   )
   storing.wake()
   return storing
+}
+
+function warn({ logger }: StoreDaysDeps, error: unknown): void {
+  logger.warn('stats.not-stored', { reason: error instanceof Error ? error.message : String(error) })
 }
 
 /** Pauses after each day for as long as it took. */
@@ -37,10 +40,19 @@ export async function storeDays(deps: StoreDaysDeps, signal: AbortSignal): Promi
     await pause(performance.now() - start, undefined, { signal, ref: false })
     return result
   }
+  // A day that fails, for example because its statement takes too long, delays neither other projects nor old facts.
+  const failed = new Set<number>()
   for (;;) {
-    const days = await store.listUnstoredDays()
+    const days = (await store.listUnstoredDays()).filter(({ projectId }) => !failed.has(projectId))
     if (days.length === 0) break
-    for (const { projectId, day } of days) await restAfter(() => storeDay(deps, projectId, day))
+    for (const { projectId, day } of days) {
+      await restAfter(() =>
+        storeDay(deps, projectId, day).catch((error: unknown) => {
+          failed.add(projectId)
+          warn(deps, error)
+        }),
+      )
+    }
   }
   while ((await restAfter(() => store.dropFacts(factDays))) > 0);
 }
@@ -74,7 +86,8 @@ function storedDays(
     const { documentUuid, key } = placeOf(step)
     const cells = days.get(documentUuid) ?? {}
     days.set(documentUuid, cells)
-    const ofVia = cells[step.via] ?? {}
+    // A model may have any name, for example `constructor`.
+    const ofVia = cells[step.via] ?? (Object.create(null) as Record<string, Cell>)
     cells[step.via] = ofVia
     ofVia[key] = addCells(ofVia[key] ?? emptyCell, step.cell)
   }

@@ -16,7 +16,7 @@ type CreateVersionInput = CreateVersionBody & { caller: Caller; projectId: numbe
 
 type Creates = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
-/** What the changes of the request led to besides the version. */
+/** A created version, and the outcome of its changes. */
 export interface CreatedVersion extends RecordedVersion, PushOutcome {}
 
 /**

@@ -21,19 +21,22 @@ const mostOfConversation = 1_000
 
 export function postgresRunRecordStore(client: DatabaseClient): RunRecordStore {
   return {
-    async search(projectId, filter, { after, limit }) {
+    async search(projectId, filter, { after, until, limit }) {
       // The inner query reads keys in the order of an index until `limit` of them match. A scalar subquery is never
       // turned into a join, which would read all conversations.
       return client.$queryRaw<ConversationPlace[]>`
         SELECT r.uuid::text AS uuid, r.created_at AS "createdAt"
-        FROM (${scanned(projectId, filter, after)} LIMIT ${runScan}) r
+        FROM (${scanned(projectId, filter, { after, until })} LIMIT ${runScan}) r
         WHERE ${matching(filter)} ORDER BY r.created_at DESC, r.uuid DESC LIMIT ${limit}`
     },
     async findBound(projectId, filter, after) {
       const [bound] = await client.$queryRaw<ConversationPlace[]>`
         SELECT r.uuid::text AS uuid, r.created_at AS "createdAt"
-        FROM (${scanned(projectId, filter, after)} OFFSET ${runScan - 1} LIMIT 1) r`
+        FROM (${scanned(projectId, filter, { after })} OFFSET ${runScan - 1} LIMIT 1) r`
       return bound ?? null
+    },
+    async hasPrompt(projectId, documentUuid) {
+      return (await client.document.findFirst({ where: { projectId, documentUuid }, select: { id: true } })) !== null
     },
     async list(uuids) {
       const rows = await client.run.findMany({ where: { uuid: { in: [...uuids] } }, ...shown })
@@ -83,17 +86,23 @@ async function findDetails(client: DatabaseClient, workspaceId: number, uuid: st
 }
 
 /** The keys of the narrowest index, newest first. Has the columns that `matching` reads. */
-function scanned(projectId: number, filter: RunFilter, after: ConversationPlace | undefined): Prisma.Sql {
+function scanned(
+  projectId: number,
+  filter: RunFilter,
+  { after, until }: { after?: ConversationPlace | undefined; until?: ConversationPlace | undefined },
+): Prisma.Sql {
   const { documentUuid, status, uuid, from, to } = filter
   const columns = Prisma.sql`r.uuid, r.created_at, r.conversation_uuid, r.status, r.version_uuid, r.model, r.via,
     r.author_id, r.cost_nano, r.ended_at`
-  const isFailed = status?.length === 1 && status[0] === 'error'
+  // No index has both the prompt and the state.
+  const isFailed = documentUuid === undefined && status?.length === 1 && status[0] === 'error'
   const bounds = Prisma.sql`r.project_id = ${projectId}
     AND ${documentUuid === undefined ? Prisma.sql`true` : Prisma.sql`r.document_uuid = ${documentUuid}::uuid`}
     AND ${isFailed ? Prisma.sql`r.status = 'error'` : Prisma.sql`true`}
     AND ${from ? Prisma.sql`r.created_at >= ${from}::timestamptz` : Prisma.sql`true`}
     AND ${to ? Prisma.sql`r.created_at <= ${to}::timestamptz` : Prisma.sql`true`}
-    AND ${after ? Prisma.sql`(r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)` : Prisma.sql`true`}`
+    AND ${after ? Prisma.sql`(r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)` : Prisma.sql`true`}
+    AND ${until ? Prisma.sql`(r.created_at, r.uuid) >= (${until.createdAt}::timestamptz, ${until.uuid}::uuid)` : Prisma.sql`true`}`
   const newestFirst = Prisma.sql`ORDER BY created_at DESC, uuid DESC`
   if (!uuid) return Prisma.sql`SELECT ${columns} FROM run r WHERE ${bounds} ${newestFirst}`
   const { first, last } = uuid
@@ -115,7 +124,7 @@ function matching({ status, path, versionUuid, customIdentifier, ...filter }: Ru
   if (model !== undefined) conditions.unshift(Prisma.sql`r.model = ${model}`)
   if (via !== undefined) conditions.unshift(Prisma.sql`r.via = ${via}`)
   if (authorId !== undefined) conditions.unshift(Prisma.sql`r.author_id = ${authorId}`)
-  if (minCost !== undefined) conditions.unshift(Prisma.sql`r.cost_nano >= ${minCost * 1e9}::float8`)
+  if (minCost !== undefined) conditions.unshift(Prisma.sql`r.cost_nano >= ${Math.round(minCost * 1e9)}::float8`)
   if (minDurationMs !== undefined)
     conditions.unshift(Prisma.sql`extract(epoch FROM r.ended_at - r.created_at) * 1000 >= ${minDurationMs}::float8`)
   return Prisma.join(conditions, ' AND ')
@@ -144,6 +153,6 @@ async function toRecords(client: DatabaseClient, rows: readonly ShownRun[]): Pro
     cost: row.costNano === null ? null : Number(row.costNano) / 1e9,
     author: authors.find(({ id }) => id === row.authorId) ?? null,
     apiKey: keys.find(({ id }) => id === row.apiKeyId) ?? null,
-    eventsKept: logs.some(({ uuid }) => uuid === row.uuid),
+    eventsKept: row.endedAt === null || logs.some(({ uuid }) => uuid === row.uuid),
   }))
 }

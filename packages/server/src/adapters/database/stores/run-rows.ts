@@ -331,7 +331,7 @@ export const ends: RowKind<RunEnd> = {
         model: figures.model,
         finish_reason: figures.finishReason,
         started: figures.startedAt,
-        first_token_ms: figures.firstTokenMs,
+        first_token_ms: figures.firstTokenMs === null ? null : Math.min(figures.firstTokenMs, maxInt),
         tokens_in: Math.min(inputTokens, maxInt),
         tokens_out: Math.min(outputTokens, maxInt),
         tokens_cached: Math.min(cachedInputTokens, maxInt),

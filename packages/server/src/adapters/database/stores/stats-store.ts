@@ -58,7 +58,7 @@ const unstoredDays = `
   CROSS JOIN LATERAL (
     SELECT min(f.at) AS at FROM run_figure f
     WHERE f.project_id = p.id AND f.at >= coalesce((last.day + 1)::timestamp AT TIME ZONE 'UTC', '-infinity')) first
-  WHERE first.at < date_trunc('day', (now() - interval '${closingMs / 1_000} seconds') AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`
+  WHERE p.deleted_at IS NULL AND first.at < date_trunc('day', (now() - interval '${closingMs / 1_000} seconds') AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`
 
 const factsOfStoredDays = `
   DELETE FROM run_figure WHERE run_uuid IN (
@@ -120,6 +120,7 @@ export function postgresStatsStore(session: SqlSession): StatsStore {
         `INSERT INTO run_day (project_id, day, scope, by, cells)
          SELECT $1::int, i.day, i.scope, i.by, i.cells
          FROM json_to_recordset($2::text::json) AS i(day date, scope text, by text, cells json)
+         WHERE EXISTS (SELECT FROM project WHERE id = $1 AND deleted_at IS NULL)
          ON CONFLICT DO NOTHING`,
         [projectId, JSON.stringify(rows)],
       )
@@ -135,10 +136,10 @@ export function postgresStatsStore(session: SqlSession): StatsStore {
         `SELECT (extract(epoch FROM r.created_at) * 1000)::float8 AS at, v.uuid::text AS "versionUuid", v.number AS version, v.title
          FROM release r JOIN version v ON v.id = r.version_id
          WHERE r.project_id = $1 AND r.created_at >= $2::timestamptz AND r.created_at < $3::timestamptz
-           AND r.kind <> 'edit' ORDER BY r.seq LIMIT 200`,
+           AND r.kind <> 'edit' ORDER BY r.seq DESC LIMIT 200`,
         [projectId, startOf(span), endOf(span)],
       )
-      return rows.map((row) => ({ ...row, at: new Date(Number(row.at)) }))
+      return rows.map((row) => ({ ...row, at: new Date(Number(row.at)) })).reverse()
     },
   }
 }

@@ -61,6 +61,8 @@ const tables: Readonly<Record<string, MeasuredTable>> = {
   conversation: { workspace: own, columns: ['custom_identifier', 'config', 'messages'] },
   log_entry: { workspace: ofConversation, columns: ['parameters'] },
   run: { workspace: own, columns: ['error_message', 'result', 'event_log', 'input', 'parameters', 'spans'] },
+  run_figure: { workspace: ofProject, columns: ['model'] },
+  run_day: { workspace: ofProject, columns: ['cells'] },
   tool_call: { workspace: own, columns: ['result'] },
   evaluation: { workspace: own, columns: ['name', 'description', 'configuration'] },
   annotation: { workspace: own, columns: ['metadata'] },

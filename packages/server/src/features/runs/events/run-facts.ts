@@ -30,8 +30,8 @@ export function figuresOf(facts: RunFacts, createdAt: Date, end: { at: Date; sta
   return {
     givenFrom: given?.from ?? null,
     givenCount: given?.count ?? null,
-    provider: lastCall?.provider ?? null,
-    model: lastCall?.model ?? null,
+    provider: lastCall?.provider.slice(0, maxNameLength) ?? null,
+    model: lastCall?.model.slice(0, maxNameLength) ?? null,
     finishReason: lastCall?.finishReason ?? null,
     startedAt: startedAt === null ? null : new Date(startedAt),
     // The clock of a machine may be set back.

@@ -37,7 +37,7 @@ export interface RunProgress {
   /** The index of the span of the step under way. At first, the span of the tool call whose agent this run is. */
   span: number | null
   awaitedCalls: number
-  /** What the model call under way has given so far. Undefined between calls. */
+  /** Returns the tokens and text of the active model call so far. Undefined between calls. */
   underWay: (() => PartialCall) | undefined
   answer: EncodedResponse | undefined
 }
