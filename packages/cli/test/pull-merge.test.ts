@@ -98,7 +98,7 @@ test('a file that is put back to its text before the merge, or to the base, reve
   const [ana] = await edited('put back', mine, theirs)
   await conflicts(ana, 'pull')
   for (const [path, text] of Object.entries(mine)) await write(ana, path, text)
-  expect(await conflicts(ana, 'push')).toContain('Both sides changed')
+  expect(await conflicts(ana, 'push')).toContain('both  lines 3-7')
   await conflicts(ana, 'pull')
   expect(await read(ana, 'clean')).toBe(lines('1', 'two', 'three', 'four', '5'))
   expect(await read(ana, 'both')).toBe(base.replace('three\n', markers('mine', 'theirs')))

@@ -66,7 +66,7 @@ export const Stats = z
   .meta({
     id: 'Stats',
     description: 'How often the prompts of a project ran, how fast, and at what cost. It counts deleted runs too.',
-    example: 'const { cost, unpriced } = stats.total.figures',
+    example: 'const { total } = await stet.projects.stats(1)\nconst { cost, unpriced } = total.figures',
   })
 
 const top = z.int().min(1).max(12)

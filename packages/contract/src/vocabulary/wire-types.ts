@@ -1912,7 +1912,8 @@ export interface Span {
 
 /**
  * How often the prompts of a project ran, how fast, and at what cost. It counts deleted runs too.
- * @example const { cost, unpriced } = stats.total.figures
+ * @example const { total } = await stet.projects.stats(1)
+const { cost, unpriced } = total.figures
  */
 export interface Stats {
   from: string
