@@ -28,8 +28,7 @@ const ownSql = [
   'http/retention', // intervals by the clock of the database
   'http/sessions', // codes that concurrent requests use once
   'http/stats', // groups and histograms over times
-  'http/tree', // the order of paths; statement counts
-  'http/version-records', // counted changes
+  'http/version-records', // counted changes; the order of paths; statement counts
   'http/workspace-full', // sizes of rows, and ranges of pages
   'process/commands', // commands beside a server that runs on PostgreSQL
   'process/replica-lock', // the advisory lock
