@@ -40,9 +40,14 @@ function shareDeclarations({ options: { outDir, format } }: { options: { outDir:
     const text = isShared ? shared : readFileSync(join(outDir, name), 'utf8')
     // The build adds marks of regions, and the line of a map even to declarations without one.
     const unmarked = text.replace(/^\/\/#.*\n?/gm, '')
-    // One sign for each level, and none before the lines of a comment: the package must stay small.
-    const indented = unmarked.replace(/^ +\*/gm, '*').replace(/^(?: {2})+/gm, (each) => '\t'.repeat(each.length / 2))
-    writeFileSync(join(outDir, name), indented)
+    // No blanks before a line, and no empty lines: the package must stay small.
+    const dense = unmarked.replace(/^ +/gm, '').replace(/\n+/g, '\n')
+    writeFileSync(join(outDir, name), dense)
+  }
+  // The code has marks of regions too. Their lines stay, because the maps count them.
+  for (const name of readdirSync(outDir).filter((file) => /\.[cm]js$/.test(file))) {
+    const text = readFileSync(join(outDir, name), 'utf8')
+    writeFileSync(join(outDir, name), text.replace(/^\/\/#(?:end)?region.*$/gm, ''))
   }
 }
 
@@ -59,10 +64,11 @@ export default defineConfig({
   // Both declaration formats share one registry, so that augmenting it through `import` also augments it through
   // `require`. The package that contains a declaration file decides its format, not the importer.
   inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, writtenTable, options.plugins] }),
-  // The code keeps its names and lines, so a stack trace is readable without maps, which would be a tenth of the package.
-  sourcemap: false,
+  // The maps have no sources: a stack trace needs only files and lines, and the package must stay small.
+  sourcemap: true,
   outputOptions: (options, _format, { cjsDts }) => ({
     ...options,
+    sourcemapExcludeSources: true,
     // The declarations have the documentation.
     ...(!cjsDts && { comments: { jsdoc: false, annotation: true, legal: true } }),
   }),
