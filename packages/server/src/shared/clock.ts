@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-
 export interface Clock {
   now(): Date
 }
@@ -27,17 +25,6 @@ export function afterListening(ms: number, expire: () => void, tickMs = 25): () 
     expire()
   }, tickMs)
   return () => clearInterval(timer)
-}
-
-let lastStep: Promise<void> = Promise.resolve()
-
-/**
- * Large work that is divided into steps awaits this before each of them. A turn of the event loop has one step of all such
- * work, so that 40 large requests at once delay a small one by one step, and each other by a step of each.
- */
-export function nextStep(): Promise<void> {
-  lastStep = lastStep.then(() => nextTurn())
-  return lastStep
 }
 
 export interface Repeated {

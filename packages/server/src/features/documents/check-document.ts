@@ -1,18 +1,11 @@
 /** Compiles texts with their references. Compile errors are returned in `errors` and not thrown. */
 
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { nextStep } from '../../shared/clock.ts'
+import { setImmediate } from 'node:timers/promises'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
 import { wireParameters } from '../templates/parameters.ts'
-import type {
-  EvaluationOwner,
-  KnownText,
-  TemplateEngine,
-  TemplateScan,
-  TemplateSource,
-} from '../templates/template-engine.ts'
+import type { EvaluationOwner, KnownText, TemplateScan, TemplateSource } from '../templates/template-engine.ts'
 import type { Document, DocumentText, UnresolvedDocument } from './document.ts'
 import type { VersionSet } from './ports.ts'
 import { readTexts } from './read-texts.ts'
@@ -65,20 +58,17 @@ export async function checkText<T extends SourceText>(
  * @throws AppError as `TemplateEngine.inTurn`; errors of `check` and `parts`.
  */
 export async function* inBatches<T, Result>(
-  deps: { templates: Pick<TemplateEngine, 'inTurn'> },
+  deps: Needs<'templates'>,
   parts: AsyncIterable<readonly T[]>,
   owner: EvaluationOwner,
   check: (text: T) => Promise<Result>,
 ): AsyncGenerator<Result> {
-  let isShort = true
   for await (const texts of parts) {
     for (let from = 0; from < texts.length; from += parallelChecks) {
       const batch = texts.slice(from, from + parallelChecks)
-      // Cached scans never yield to the event loop. A list of one batch does not wait for the steps of large requests.
-      if (isShort) await nextTurn()
-      else await nextStep()
-      isShort = false
       yield* await deps.templates.inTurn(owner, () => Promise.all(batch.map(check)))
+      // Cached scans never yield to the event loop. This wait gives other requests a turn.
+      await setImmediate()
     }
   }
 }

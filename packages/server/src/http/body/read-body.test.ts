@@ -75,24 +75,6 @@ describe('readJsonBody', () => {
   })
 })
 
-describe('readJsonBody of several long bodies', () => {
-  it('parses one per turn of the event loop', async () => {
-    const parse = vi.spyOn(JSON, 'parse')
-    onTestFinished(() => parse.mockRestore())
-    const text = JSON.stringify({ text: 'x'.repeat(100_000) })
-    let isRead = false
-    const read4 = Promise.all([1, 2, 3, 4].map(() => read(text, undefined))).then(() => {
-      isRead = true
-    })
-    for (let before = 0; !isRead; before = parse.mock.calls.length) {
-      await nextTurn()
-      expect(parse.mock.calls.length - before).toBeLessThanOrEqual(1)
-    }
-    await read4
-    expect(parse).toHaveBeenCalledTimes(4)
-  })
-})
-
 describe('discardBody', () => {
   it('reads one part of all refused bodies per pause', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MIMEType } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { AppError, refuse } from '../../shared/app-error.ts'
-import { afterListening, nextStep } from '../../shared/clock.ts'
+import { afterListening } from '../../shared/clock.ts'
 import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/json-bounds.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guards.ts'
 import { invalidRequest, type RequestIssue } from './check-input.ts'
@@ -68,17 +68,17 @@ export async function readJsonBody(
   if (unspent > shortBytes) await spend?.(unspent)
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
-  if (meter) await nextStep()
+  if (meter) await nextTurn()
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
   } catch {
     throw refuse('malformed-json')
   }
-  if (meter) await nextStep()
+  if (meter) await nextTurn()
   const refusal = refuseValue(value)
   if (refusal) throw refused(refusal.path, refusal.reason)
-  if (meter) await nextStep()
+  if (meter) await nextTurn()
   return value
 }
 

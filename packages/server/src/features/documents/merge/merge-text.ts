@@ -2,11 +2,10 @@
  * Merges texts of two sides outside of any transaction, one at a time in the turn of the workspace, because a merge costs
  * time in the server's thread (ADR 36). Writes nothing.
  */
-
+import { setImmediate } from 'node:timers/promises'
 import { LIMITS } from '@stet/contract/vocabulary'
 import { type Merge, type MergeSides, mergeTexts } from '@stet/template/merge'
 import { refuse } from '../../../shared/app-error.ts'
-import { nextStep } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import type { EvaluationOwner } from '../../templates/template-engine.ts'
 import { byPath, checkText, hashContent, type LoadTexts, loadWith } from '../check-document.ts'
@@ -94,8 +93,8 @@ export function textMerger(
   }
   return async (sides) => {
     const merged = await deps.templates.inTurn(owner, () => merge(sides))
-    // Cached scans never yield to the event loop.
-    await nextStep()
+    // Cached scans never yield to the event loop. This wait gives other requests a turn.
+    await setImmediate()
     return merged
   }
 }

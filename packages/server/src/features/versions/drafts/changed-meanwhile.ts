@@ -1,5 +1,5 @@
 /**
- * Texts are compiled and merged outside of the transaction that writes or publishes them. This file repeats the whole if
+ * Texts are compiled and merged outside of the transaction that writes or publishes them. `untilUnchanged` repeats both if
  * another write comes between.
  */
 import { refuse } from '../../../shared/app-error.ts'

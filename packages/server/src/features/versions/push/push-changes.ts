@@ -52,7 +52,7 @@ export function mergePush<Result>(
 export type PushOutcome = Pick<PushBody, 'brokenReferences' | 'merged'>
 
 /**
- * Computed before the write, because scans do not belong into a transaction.
+ * Computed before the write, because scans do not belong in a transaction.
  * @param findSet finds the texts that the push changes.
  */
 export async function previewOutcome(
