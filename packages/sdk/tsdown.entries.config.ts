@@ -4,11 +4,34 @@ import main, { writtenTable } from './tsdown.config.ts'
 
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
 
+const minified = {
+  name: 'minified',
+  async generateBundle(_options: unknown, bundle: Record<string, { name?: string | undefined; code?: string }>) {
+    for (const [file, chunk] of Object.entries(bundle)) {
+      if (chunk.code === undefined || !/\.[cm]js$/.test(file)) continue
+      // The other chunks keep their names, which appear in stack traces.
+      const how = chunk.name === 'prompt-engine' ? { minify: true } : { minifyWhitespace: true }
+      chunk.code = (await transform(chunk.code, { ...how, format: file.endsWith('.cjs') ? 'cjs' : 'esm' })).code
+    }
+  },
+}
+
+/** The prompt engine, with the parsers of expressions and YAML, is the largest part of the package. Both formats import this file. */
+const engine = defineConfig({
+  ...main,
+  entry: { 'prompt-engine': 'src/render/prompt-engine.ts' },
+  format: ['cjs'],
+  dts: false,
+  clean: false,
+  sourcemap: false,
+  inputOptions: (options) => ({ ...options, plugins: [minified, options.plugins] }),
+})
+
 /**
  * Builds the entries besides the main one. They import the built entries instead of copying code. An application
  * therefore has one `RunStream`, one `ApiError` and one `PromptRegistry` across all entries.
  */
-export default defineConfig({
+const entries = defineConfig({
   ...main,
   entry: Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}/index.ts`])),
   // The main entry is built first, into the same folder.
@@ -22,24 +45,15 @@ export default defineConfig({
       resolveId: {
         order: 'pre' as const,
         handler(asked: string) {
+          if (asked === './prompt-engine.ts') return { id: './prompt-engine.cjs', external: 'relative' as const }
           const [found, entry = 'index'] = /^\.\.\/(?:(\w+)\/)?index\.ts$/.exec(asked) ?? []
           const extension = format === 'cjs' || cjsDts ? 'cjs' : 'mjs'
           return found ? { id: `./${entry}.${extension}`, external: 'relative' as const } : undefined
         },
       },
     }
-    // Two copies of the engine, with the parsers of expressions and YAML, are half of the package. The other chunks keep
-    // their names, which appear in stack traces.
-    const minified = {
-      name: 'minified-entries',
-      async generateBundle(_options: unknown, bundle: Record<string, { name?: string | undefined; code?: string }>) {
-        for (const [file, chunk] of Object.entries(bundle)) {
-          if (chunk.code === undefined || !/\.[cm]js$/.test(file)) continue
-          const how = chunk.name === 'engine' ? { minify: true } : { minifyWhitespace: true }
-          chunk.code = (await transform(chunk.code, { ...how, format: format === 'cjs' ? 'cjs' : 'esm' })).code
-        }
-      },
-    }
     return { ...options, plugins: [writtenTable, outside, minified, options.plugins] }
   },
 })
+
+export default [engine, entries]

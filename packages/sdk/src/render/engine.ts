@@ -1,3 +1,8 @@
+import { ConfigurationError } from '../index.ts'
+import { writeConversation } from './adapter.ts'
+import { answerStep } from './chain.ts'
+import { refusedParameters, runFailure } from './failures.ts'
+import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
 import {
   CallerLimitError,
   type CompiledPrompt,
@@ -5,15 +10,10 @@ import {
   compilePrompt,
   type RenderedMessage,
   type RenderedStep,
+  readParameters,
   renderStep,
   type StepInput,
-} from '@stet/template'
-import { readParameters } from '@stet/template/parameters'
-import { ConfigurationError } from '../index.ts'
-import { writeConversation } from './adapter.ts'
-import { answerStep } from './chain.ts'
-import { refusedParameters, runFailure } from './failures.ts'
-import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
+} from './prompt-engine.ts'
 
 /** Ten times that of the server, because the application renders only its own prompts: 0.2 to 1 s. */
 const DEFAULT_LIMIT = 10_000_000
