@@ -264,9 +264,12 @@ describe('run list', () => {
     }
     const rate = (uuid: string, body: Record<string, unknown>) =>
       api('POST', `/conversations/${uuid}/feedback`, { body })
-    const first = await run(mine, { path: 'a', tags: ['slow', 'checkout', 'slow'], parameters: { a: 1 } })
-    const second = await run(mine, { path: 'a' })
-    expect(await label(second, { note: 'Too long' })).toMatchObject({ tags: [], note: { text: 'Too long' } })
+    const tagged = { path: 'a', tags: ['slow', 'checkout', 'slow'], parameters: { a: 1 } }
+    const once = { body: tagged, headers: { 'idempotency-key': `tagged ${mine.id}` } }
+    const first = String((await api('POST', `${mine.live}/documents/run`, once)).body['uuid'])
+    expect((await api('POST', `${mine.live}/documents/run`, once)).body['uuid']).toBe(first)
+    const second = await run(mine, { path: 'a', tags: ['wrong'] })
+    expect(await label(second, { note: 'Too long' })).toMatchObject({ tags: ['wrong'], note: { text: 'Too long' } })
     expect(await label(second, { tags: ['slow'] })).toMatchObject({ tags: ['slow'], note: { text: 'Too long' } })
     await api('POST', `/conversations/${first}/chat`, { body: { messages: [{ role: 'user', content: 'more' }] } })
     const { items } = await runs(mine.id)

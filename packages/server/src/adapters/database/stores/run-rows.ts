@@ -79,7 +79,7 @@ const firstRunInput = `input AS (
           ${idempotencyRecord.input})
       )`
 
-/** Only in a batch with a tagged run: the others need not read a list of tags. */
+/** Apart from the statement of other runs, which need not read a list of tags. */
 const insertTags = (source: 'input' | 'accepted') => `tags AS (
         INSERT INTO conversation_tag (project_id, tag, at, conversation_uuid, author_id)
         SELECT i.project, t.tag, i.begun, i.uuid, i.author
@@ -107,29 +107,36 @@ const claimedFirstRunSql = (isTagged: boolean) => `
   ), ${isTagged ? insertTags('accepted') : ''}${insertFirstRuns('accepted')}
   RETURNING uuid::text AS key`
 
-const hasTags = ({ run }: FirstRun) => run.tags !== undefined
-
-export const firstRuns: RowKind<FirstRun> = {
-  name: 'first-run',
-  order: 10,
-  key: ({ run }) => run.uuid,
-  statement: (rows) => ({
-    sql: firstRunSql(rows.some(hasTags)),
-    params: [storableJson(rows.map(firstRunRow))],
-  }),
+const firstRunKind = (name: string, isTagged: boolean): RowKind<FirstRun> => {
+  const sql = firstRunSql(isTagged)
+  return {
+    name,
+    order: 10,
+    key: ({ run }) => run.uuid,
+    statement: (rows) => ({ sql, params: [storableJson(rows.map(firstRunRow))] }),
+  }
 }
+
+export const firstRuns = firstRunKind('first-run', false)
+export const taggedFirstRuns = firstRunKind('tagged-first-run', true)
 
 /** Inserts the conversation, the run and the idempotency record, or nothing if the record exists. */
-export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
-  name: 'claimed-first-run',
-  order: 10,
-  key: ({ run }) => run.uuid,
-  statement: (rows) => ({
-    sql: claimedFirstRunSql(rows.some(hasTags)),
-    params: [storableJson(rows.map((row) => ({ ...firstRunRow(row), ...claimRow(row.claim, row.run) })))],
-    returnsKeys: true,
-  }),
+const claimedFirstRunKind = (name: string, isTagged: boolean): RowKind<FirstRun & { claim: Claim }> => {
+  const sql = claimedFirstRunSql(isTagged)
+  return {
+    name,
+    order: 10,
+    key: ({ run }) => run.uuid,
+    statement: (rows) => ({
+      sql,
+      params: [storableJson(rows.map((row) => ({ ...firstRunRow(row), ...claimRow(row.claim, row.run) })))],
+      returnsKeys: true,
+    }),
+  }
 }
+
+export const claimedFirstRuns = claimedFirstRunKind('claimed-first-run', false)
+export const taggedClaimedFirstRuns = claimedFirstRunKind('tagged-claimed-first-run', true)
 
 // A record with a run needs no owner. It gets an empty one for a queued run, which has no owner yet.
 function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {

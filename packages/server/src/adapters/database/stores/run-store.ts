@@ -8,7 +8,16 @@ import { diskFull } from '../database-error.ts'
 import { usesReserve } from '../statement-gate.ts'
 import type { WriteBatch } from '../write-batch.ts'
 import { noLabels } from './conversation-store.ts'
-import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops } from './run-rows.ts'
+import {
+  claimedFirstRuns,
+  ends,
+  firstRuns,
+  nextRuns,
+  queueClaims,
+  stops,
+  taggedClaimedFirstRuns,
+  taggedFirstRuns,
+} from './run-rows.ts'
 
 const runFields = {
   uuid: true,
@@ -42,9 +51,8 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
   return {
     create(conversation, run, claim, span) {
       const row = { workspaceId: run.workspaceId, conversation, run }
-      return claim
-        ? writeBatch.write(claimedFirstRuns, { ...row, claim }, span)
-        : writeBatch.write(firstRuns, row, span)
+      if (!claim) return writeBatch.write(run.tags ? taggedFirstRuns : firstRuns, row, span)
+      return writeBatch.write(run.tags ? taggedClaimedFirstRuns : claimedFirstRuns, { ...row, claim }, span)
     },
     assertOpen() {
       if (writesClosed()) throw diskFull()
