@@ -96,7 +96,16 @@ it('names every route that stores', () => {
       'documents.createOrUpdate',
       'documents.move',
     ],
-    ...['runs.run', 'runs.chat', 'evaluations.create', 'evaluations.annotate', 'examples.create', 'examples.update'],
+    ...[
+      'runs.run',
+      'runs.chat',
+      'conversations.update',
+      'conversations.feedback',
+      'evaluations.create',
+      'evaluations.annotate',
+      'examples.create',
+      'examples.update',
+    ],
     ...['logs.create', 'providerApiKeys.create'],
   ])
 })
