@@ -10,7 +10,7 @@ const groups = [
     test: /src.sync.(workspace|apply|compare|send|git|merge|moves)|src.commands.(push|pull|publish)/,
   },
   { name: 'settings', test: /src.settings.(?!latitude|glob)|template.src.shared/ },
-  ...['keys', 'versions', 'providers', 'projects', 'conversations'].map((name) => ({
+  ...['keys', 'versions', 'providers', 'projects', 'runs', 'conversations'].map((name) => ({
     name,
     test: new RegExp(`src.commands.${name}.[^/]+$`),
   })),
