@@ -272,9 +272,9 @@ test('Ctrl-C ends the program while a tool works: one stop, a signal for the too
 test('runs: list finds failed runs, and show names inputs, the failing call and the messages', async () => {
   const person = await someone()
   await person.stet(['run', 'echo', '-p', 'text=Ana'])
-  await person.stet(['run', 'refused'])
+  await person.stet(['run', 'refused', '--id', 'failed'])
   const list = async (...argv: string[]) => (await person.stet(['runs', 'list', ...argv])).stdout
-  const failed = JSON.parse(await list('--path', 'refused', '--status', 'error,stopped', '--since', '1h', '--json'))
+  const failed = JSON.parse(await list('--id', 'failed', '--status', 'error,stopped', '--since', '1h', '--json'))
   expect(failed).toMatchObject({ runs: [{ path: 'refused', status: 'error' }], nextCursor: null, scannedTo: null })
   const [{ uuid, conversationUuid }] = failed.runs
   expect(await list('--status', 'error', '--limit', '1')).toMatch(new RegExp(`^${uuid}\\terror\\trefused\\t`))
@@ -302,7 +302,9 @@ test('runs: list finds failed runs, and show names inputs, the failing call and 
 test('runs tail prints each start and end once, tries again without the server, and Ctrl-C exits 0', async () => {
   const person = await someone(proxy)
   const tail = person.start(['runs', 'tail', '--path', 'echo', '--json', '--no-retry'])
-  await expect.poll(() => proxy.seen.filter((line) => line.includes('/runs?')).length).toBeGreaterThan(3)
+  const requests = () => proxy.seen.filter((line) => line.includes('/runs?')).length
+  // The first three note what is there already.
+  await expect.poll(requests, { timeout: 120_000 }).toBeGreaterThan(3)
   const first = await client.prompts.run('echo', { parameters: { text: 'one' } })
   await tail.prints('stdout', first.uuid)
   proxy.broken = /\/runs\?/
