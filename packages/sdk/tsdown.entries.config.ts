@@ -25,7 +25,13 @@ const engine = defineConfig({
   dts: false,
   clean: false,
   sourcemap: false,
-  inputOptions: (options) => ({ ...options, plugins: [minifiedBy({ minify: true }), options.plugins] }),
+  inputOptions: (options) => ({
+    ...options,
+    // The build of CommonJS would take what is made for Node, and pages render too.
+    platform: 'browser',
+    resolve: { ...options.resolve, conditionNames: ['import', 'default'] },
+    plugins: [minifiedBy({ minify: true }), options.plugins],
+  }),
 })
 
 /**
