@@ -25,6 +25,7 @@ export function sidebar(): DefaultTheme.Sidebar {
         '/console': 'The console',
         '/versions': 'Versions',
         '/runs': 'Runs',
+        '/feedback': 'Feedback',
         '/tools': 'Tools',
         '/evaluations': 'Evaluations and logs',
         '/stats': 'Stats',

@@ -38,6 +38,7 @@ export interface ErrorDetails {
   'invalid-idempotency-key': Issues
   'invalid-path': Path
   'path-too-long': Limit
+  'invalid-tag': { tag: string }
   'repeated-path': Path
   'base-mismatch': Path
   'unknown-tool-call': { toolCallId: string }

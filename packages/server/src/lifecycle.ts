@@ -7,7 +7,7 @@ import { keepRetention } from './features/conversations/deletion/delete-conversa
 import { purgeDeleted } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps } from './features/deps.ts'
 import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
-import { addProject } from './features/projects/create-project.ts'
+import { addProject } from './features/projects/save-project.ts'
 import { dropEventLogs } from './features/runs/events/stored-events.ts'
 import { endOrphanedRuns, keepLease, takeLease } from './features/runs/leases/keep-lease.ts'
 import { workRunQueue } from './features/runs/queue/work-run-queue.ts'

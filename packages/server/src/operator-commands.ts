@@ -11,7 +11,7 @@ import { encryptionKeysOf, generateEncryptionKey, makeDataFolder } from './data-
 import { generateApiKey } from './features/access/api-key.ts'
 import { createWorkspace, issueAdminKey, type NewTenant } from './features/access/first-start.ts'
 import type { Stores } from './features/deps.ts'
-import { addProject } from './features/projects/create-project.ts'
+import { addProject } from './features/projects/save-project.ts'
 import { OperatorError } from './shared/app-error.ts'
 import { systemClock } from './shared/clock.ts'
 

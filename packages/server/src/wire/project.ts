@@ -6,8 +6,8 @@ import type {
   Stats as StatsBody,
   Version as VersionBody,
 } from '@stet/contract/vocabulary'
-import type { CreatedProject } from '../features/projects/create-project.ts'
 import { NEW_DRAFT, type Project, type RecordedVersion } from '../features/projects/project.ts'
+import type { CreatedProject } from '../features/projects/save-project.ts'
 import type { Series, Stats } from '../features/stats/read-stats.ts'
 import type { CreatedVersion } from '../features/versions/create-version.ts'
 import type { PushResult } from '../features/versions/push/push-changes.ts'

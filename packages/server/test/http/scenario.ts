@@ -1,5 +1,5 @@
 import { createWorkspace } from '../../src/features/access/first-start.ts'
-import { addProject } from '../../src/features/projects/create-project.ts'
+import { addProject } from '../../src/features/projects/save-project.ts'
 import { type TestServer, type TestServerOptions, testServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller } from './api-call.ts'
 
