@@ -10,11 +10,21 @@ const groups = [
     test: /src.sync.(workspace|apply|compare|send|git|merge|moves)|src.commands.(push|pull|publish)/,
   },
   { name: 'settings', test: /src.settings.(?!latitude|glob)|template.src.shared/ },
-  ...['keys', 'versions', 'providers', 'projects', 'conversations'].map((name) => ({
+  ...['keys', 'versions', 'providers', 'projects', 'runs', 'conversations'].map((name) => ({
     name,
     test: new RegExp(`src.commands.${name}.[^/]+$`),
   })),
 ]
+
+/** The SDK contains the prompt engine. The sources import it from its own package, which has its types. */
+const installedEngine = {
+  name: 'installed-engine',
+  resolveId: {
+    order: 'pre' as const,
+    filter: { id: /^@stet\/template(\/answer-schema)?$/ },
+    handler: () => ({ id: '@stet/sdk/prompt-scan', external: true }),
+  },
+}
 
 export default defineConfig({
   entry: { main: 'src/main.ts' },
@@ -24,12 +34,10 @@ export default defineConfig({
   dts: false,
   clean: true,
   sourcemap: false,
-  // The prompt language is bundled into a separate chunk that only compiling commands load. Most of its size are the
-  // parsers of expressions and of YAML (acorn, yaml), which stay dependencies.
   minify: true,
-  plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
+  plugins: [installedEngine, bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
-    onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', 'picomatch', '@handlebars/parser'],
+    onlyBundle: ['diff', 'picomatch', '@handlebars/parser'],
   },
   // The package does not say that its unused kinds of diffs can be left out.
   treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },

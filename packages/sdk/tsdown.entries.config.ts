@@ -1,30 +1,37 @@
-import { transform } from 'esbuild'
+import { type TransformOptions, transform } from 'esbuild'
 import { defineConfig } from 'tsdown'
 import main, { writtenTable } from './tsdown.config.ts'
 
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
 
-const minified = {
+const minifiedBy = (how: TransformOptions) => ({
   name: 'minified',
-  async generateBundle(_options: unknown, bundle: Record<string, { name?: string | undefined; code?: string }>) {
+  async generateBundle(_options: unknown, bundle: Record<string, { code?: string }>) {
     for (const [file, chunk] of Object.entries(bundle)) {
       if (chunk.code === undefined || !/\.[cm]js$/.test(file)) continue
-      // The other chunks keep their names, which appear in stack traces.
-      const how = chunk.name === 'prompt-engine' ? { minify: true } : { minifyWhitespace: true }
       chunk.code = (await transform(chunk.code, { ...how, format: file.endsWith('.cjs') ? 'cjs' : 'esm' })).code
     }
   },
-}
+})
 
-/** The prompt engine, with the parsers of expressions and YAML, is the largest part of the package. Both formats import this file. */
+/**
+ * The prompt engine, with the parsers of expressions and YAML, is the largest part of the package. Both formats import
+ * it, and so does `@stet/cli`. Its two entries share a chunk, so that rendering loads no checks.
+ */
 const engine = defineConfig({
   ...main,
-  entry: { 'prompt-engine': 'src/render/prompt-engine.ts' },
+  entry: { 'prompt-engine': 'src/render/prompt-engine.ts', 'prompt-scan': 'src/render/prompt-scan.ts' },
   format: ['cjs'],
   dts: false,
   clean: false,
   sourcemap: false,
-  inputOptions: (options) => ({ ...options, plugins: [minified, options.plugins] }),
+  inputOptions: (options) => ({
+    ...options,
+    // The build of CommonJS would take what is made for Node, and pages render too.
+    platform: 'browser',
+    resolve: { ...options.resolve, conditionNames: ['import', 'default'] },
+    plugins: [minifiedBy({ minify: true }), options.plugins],
+  }),
 })
 
 /**
@@ -52,6 +59,8 @@ const entries = defineConfig({
         },
       },
     }
+    // Names stay, because they appear in stack traces.
+    const minified = minifiedBy({ minifyWhitespace: true })
     return { ...options, plugins: [writtenTable, outside, minified, options.plugins] }
   },
 })

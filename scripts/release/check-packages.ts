@@ -24,7 +24,9 @@ export async function checkPackages(packed: readonly Packed[], folder: string): 
 }
 
 function attw(tarball: string): void {
-  const { status, stdout, stderr } = spawnSync('attw', [tarball, '--profile', 'node16'], { encoding: 'utf8' })
+  // Only `@stet/cli` may use this entry, so it has no types.
+  const options = ['--profile', 'node16', '--exclude-entrypoints', './prompt-scan']
+  const { status, stdout, stderr } = spawnSync('attw', [tarball, ...options], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`${stdout}${stderr}`)
 }
 

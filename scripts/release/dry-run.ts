@@ -18,7 +18,7 @@ import { writeSbom } from './sbom.ts'
 import { walkTarballs } from './tarballs.ts'
 import { walkUpgrade } from './upgrade.ts'
 
-/** Half of it is the evaluator of `@stet/sdk/render` with acorn and yaml, in both module formats (ADR 75). */
+/** A third of it is the prompt engine with acorn and yaml (ADR 75). */
 const MAX_SDK_BYTES = 1_500_000
 const MAX_ALL_BYTES = 120_000_000
 const SUPPORTED_NODES = [20, 22, 24]

@@ -14,7 +14,7 @@ const codeMeanings: Record<keyof typeof exitCodes, string> = {
   usage: 'wrong flag, missing input without a terminal, canceled question, no prompt files',
   differences: 'differences found by `check`, `status --check`, `types generate --check` or `diff --exit-code`',
   not_allowed: 'no key, an invalid key, or a key without the scope',
-  not_found: 'no such project, version, prompt, conversation, API key or provider key',
+  not_found: 'no such project, version, prompt, run, conversation, API key or provider key',
   conflict: 'both sides changed, the version is published, or live changed',
   invalid: 'a prompt that does not compile, or invalid input',
   run_failed: 'the run failed, or any run of `bench`',
@@ -33,12 +33,14 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 (\`pnpm --filter @stet/cli docs\`).
 
 - Data goes to standard output, messages to standard error: \`stet run x > answer.txt\` saves only the answer.
-- \`--json\` prints one JSON document. \`run\`, \`chat\` and \`attach\` print one line per event, then one with the result; \`serve\` prints
+- \`--json\` prints one JSON document. \`run\`, \`chat\` and \`attach\` print one line per event, then one with the result; \`runs tail\` prints
+  a line \`{"event","data"}\` per start and end of a run, \`runs export\` always a line per run; \`serve\` prints
   \`{"api","data","firstKey","profile"}\` when it listens.
 - Colors are used only on terminals. The order is \`NO_COLOR\`, the flags, \`FORCE_COLOR\`.
 - Ctrl-C during \`run\` and \`chat\` stops the run on the server, and a second one exits at once. In \`attach\` it only detaches.
+  It ends \`runs tail\` with exit code 0.
 - If a connection breaks during a run, the CLI reconnects up to three times in a row.
-- Name versions and conversations by their uuid or its first 8 digits, and prompts by path, file or folder, from any folder:
+- Name versions, runs and conversations by their uuid or its first 8 digits, and prompts by path, file or folder, from any folder:
   \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. After \`--\` a name may begin with a dash.
 - Files are skipped, with exit code 1, if their names have characters other than letters, digits, \`.\`, \`-\`, \`_\`, are forbidden or equal on some
   file systems, or are links that lead outside the folder. Skipped files do not count as deleted.

@@ -44,7 +44,9 @@ beforeAll(async () => {
   await client.versions.push(draft.uuid, [{ path: 'echo', content: `${promptText}Thrice.\n`, status: 'modified' }])
   const { id: key } = await client.apiKeys.create({ name: 'spare', scopes: ['read'] })
   made = {
-    conversation: (await client.prompts.run('echo', { stream: false, parameters: { text: 'x' } })).uuid,
+    conversation: (
+      await client.prompts.run('echo', { stream: false, customIdentifier: 'first', parameters: { text: 'x' } })
+    ).uuid,
     evaluation: first?.uuid ?? '',
     draft: draft.uuid,
     unused: (await client.versions.create('unused')).uuid,
@@ -74,10 +76,12 @@ interface Row {
 }
 
 const resultKeys = 'conversation cost response source tokenUsage toolRequests uuid'
+const runKeys =
+  'apiKey author conversationUuid cost createdAt customIdentifier documentUuid durationMs endedAt error eventsKept feedback finishReason firstEventId firstTokenMs isUsageEstimated lastEventId mode model overrides parametersState path projectId provider queuedMs startedAt status tags tokenUsage uuid versionUuid via'
 const keyKeys = 'author createdAt expiresAt id lastUsedAt limit name plan prefix projectId revokedAt scopes'
 const entryKeys = 'configuration createdAt defaultModel id lastUsedAt name provider token updatedAt url'
 
-/** Excludes `serve`, which has its own test. */
+/** Excludes `serve` and `runs tail`, which do not end and have their own tests. */
 const rows: Record<string, Row> = {
   login: {
     argv: () => ['--api-key-stdin'],
@@ -121,6 +125,18 @@ const rows: Record<string, Row> = {
     argv: () => ['echo', '-p', 'text=hi'],
     keys: resultKeys,
     lacking: [[() => ['echo'], '-p text=']],
+  },
+  'runs list': { argv: () => ['--limit', '1'], keys: 'nextCursor runs scannedTo' },
+  'runs show': {
+    argv: ({ conversation }) => [conversation, '--messages'],
+    keys: `${runKeys} givenCount givenFrom messageRange messages note parameters spans spansCut`,
+  },
+  // One run, until a later row continues its conversation.
+  'runs export': { argv: () => ['--id', 'first'], keys: `${runKeys} messages parameters` },
+  'runs tag': {
+    argv: ({ conversation }) => [conversation, 'checked'],
+    keys: 'note tags uuid',
+    lacking: [[({ conversation }) => [conversation], '--clear']],
   },
   chat: {
     argv: ({ conversation }) => [conversation, '-m', 'more'],
@@ -286,7 +302,7 @@ async function someone(name: string, argv: readonly string[], stdin = '') {
 }
 
 test('the rows cover every command', () => {
-  expect([...Object.keys(rows), 'serve'].sort()).toEqual(Object.keys(commandTable).sort())
+  expect([...Object.keys(rows), 'serve', 'runs tail'].sort()).toEqual(Object.keys(commandTable).sort())
 })
 
 test.each(Object.entries(rows))(

@@ -219,6 +219,7 @@ const shown = [
   ['run', 'echo'],
   ['run', 'echo', '--no-stream', '--show', 'messages'],
   ['conversations', 'get', 'CONVERSATION'],
+  ['runs', 'show', 'CONVERSATION', '--messages'],
   ['publish', 'DRAFT', '--check'],
   ['check', '--local'],
   ['run', `no-such-${escapes}`],

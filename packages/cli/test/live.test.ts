@@ -268,3 +268,88 @@ test('Ctrl-C ends the program while a tool works: one stop, a signal for the too
   expect(await conversationIn(stderr)).toMatchObject({ status: 'stopped' })
   await way.stop()
 })
+
+test('runs: list finds failed runs, and show names inputs, the failing call and the messages', async () => {
+  const person = await someone()
+  await person.stet(['run', 'echo', '-p', 'text=Ana'])
+  await person.stet(['run', 'refused', '--id', 'failed'])
+  const list = async (...argv: string[]) => (await person.stet(['runs', 'list', ...argv])).stdout
+  const failed = JSON.parse(await list('--id', 'failed', '--status', 'error,stopped', '--since', '1h', '--json'))
+  expect(failed).toMatchObject({ runs: [{ path: 'refused', status: 'error' }], nextCursor: null, scannedTo: null })
+  const [{ uuid, conversationUuid }] = failed.runs
+  expect(await list('--status', 'error', '--limit', '1')).toMatch(new RegExp(`^${uuid}\\terror\\trefused\\t`))
+  const { stdout } = await person.stet(['runs', 'show', uuid.slice(0, 13), '--spans'])
+  expect(stdout).toMatch(/^error {2}refused @ /)
+  expect(stdout).toMatch(/Error\n.*401.*\n {2}in step refused > model refused\n/)
+  const other = await someone()
+  expect((await other.stet(['runs', 'show', conversationUuid.slice(0, 8)])).stdout).toContain(
+    `  run           ${uuid}\n`,
+  )
+  const [echo] = JSON.parse(await list('--path', 'echo', '--limit', '1', '--json')).runs
+  const shown = await person.stet(['runs', 'show', echo.uuid, '--messages'])
+  expect(shown.stdout).toContain('Inputs\n  text: Ana\n')
+  expect(shown.stdout).toContain('[user]\nAna\n')
+  expect(await person.stet(['runs', 'show', 'ffffffff'])).toMatchObject({ code: 5 })
+  for (const wrong of [
+    ['--status', 'failed'],
+    ['--min-cost', 'x'],
+    ['--min-duration', '5'],
+    ['--via', 'mail'],
+  ])
+    expect(await person.stet(['runs', 'list', ...wrong])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('runs tail prints each start and end once, tries again without the server, and Ctrl-C exits 0', async () => {
+  const person = await someone(proxy)
+  const tail = person.start(['runs', 'tail', '--path', 'echo', '--json', '--no-retry'])
+  const requests = () => proxy.seen.filter((line) => line.includes('/runs?')).length
+  // The first three note what is there already.
+  await expect.poll(requests, { timeout: 120_000 }).toBeGreaterThan(3)
+  const first = await client.prompts.run('echo', { parameters: { text: 'one' } })
+  await tail.prints('stdout', first.uuid)
+  proxy.broken = /\/runs\?/
+  await tail.prints('stderr', 'trying again')
+  proxy.broken = undefined
+  const second = await client.prompts.run('echo', { parameters: { text: 'two' } })
+  await tail.prints('stdout', second.uuid)
+  tail.interrupt('SIGINT')
+  const { code, stdout } = await tail.ended
+  expect(code).toBe(0)
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ event, data }) => [event, data.conversationUuid])).toEqual(
+    [first, second].flatMap(({ uuid }) => [
+      ['started', uuid],
+      ['ended', uuid],
+    ]),
+  )
+})
+
+test('runs export resumes where it was cut off, and runs tag labels a conversation', async () => {
+  const person = await someone()
+  const mine = { customIdentifier: 'exported', parameters: { text: 'x' } }
+  const made = await Promise.all(Array.from({ length: 21 }, () => client.prompts.run('echo', mine)))
+  const newest = await person.stet(['runs', 'list', '--id', 'exported', '--limit', '20', '--json'])
+  const whole = await person.stet(['runs', 'export', '--id', 'exported', '--since', '1h'])
+  const { nextCursor } = JSON.parse(newest.stdout)
+  const rest = await person.stet(['runs', 'export', '--id', 'exported', '--cursor', nextCursor])
+  const lines = whole.stdout.trim().split('\n')
+  expect(lines.slice(20).join()).toBe(rest.stdout.trim())
+  const runs = lines.map((line) => JSON.parse(line))
+  expect(new Set(runs.map(({ conversationUuid }) => conversationUuid))).toEqual(new Set(made.map(({ uuid }) => uuid)))
+  expect(runs[0]).toMatchObject({ parameters: { text: 'x' }, messages: [{ role: 'user' }, { role: 'assistant' }] })
+
+  const [{ uuid }] = runs
+  const tagged = await person.stet(['runs', 'tag', uuid, 'wrong-tone', 'late', '--note', 'Why?'])
+  expect(tagged.stderr).toContain('tags late, wrong-tone · note "Why?"')
+  expect((await person.stet(['runs', 'list', '--tag', 'late'])).stdout).toContain(uuid)
+  expect((await person.stet(['runs', 'show', uuid])).stdout).toContain(
+    'tags          late, wrong-tone\n  note          Why?',
+  )
+  expect((await person.stet(['runs', 'tag', uuid, '--clear', '--json'])).stdout).toContain(
+    '"tags":[],"note":{"text":"Why?"',
+  )
+  expect(await person.stet(['runs', 'tag', uuid])).toMatchObject({ code: 2 })
+})

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const folder = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
 
-test('the package is at most 481 kB without its license texts, and contains the program, its schema and nothing native', async () => {
+test('the package is at most 400 kB without its license texts, and contains the program, its schema and nothing native', async () => {
   // npm always adds the last three. `release:dry` checks the tarball itself.
   const inFolders = manifest.files.map(async (name: string) =>
     (await readdir(folder + name, { recursive: true })).map((file) => `${name}/${file}`),
@@ -13,7 +13,7 @@ test('the package is at most 481 kB without its license texts, and contains the 
   const paths = [...(await Promise.all(inFolders)).flat(), 'LICENSE', 'README.md', 'package.json']
   const program = paths.filter((path) => !/LICENSE/.test(path))
   const sizes = await Promise.all(program.map(async (path) => (await stat(folder + path)).size))
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(481_000)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(400_000)
   expect(paths).toEqual(
     expect.arrayContaining(['bin/stet.mjs', 'dist/LICENSES.txt', 'dist/main.mjs', 'schema/config.json']),
   )
@@ -34,17 +34,11 @@ test('the entry loads only what --version needs; the rest loads lazily', async (
   expect(entry).toMatch(/import\([`"']\.\/program\.mjs/)
 })
 
-test('the template engine is in a chunk that only compiling commands load', async () => {
+test('the prompt engine is that of the SDK, which only compiling commands load', async () => {
   const dist = new URL('../dist/', import.meta.url)
-  const names = await readdir(dist)
-  const texts = new Map(
-    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, dist), 'utf8')] as const)),
-  )
-  const engines = names.filter((name) => /from\s*["']acorn["']/.test(texts.get(name) ?? ''))
-  expect(engines).toHaveLength(1)
-  const [engine = ''] = engines
-  const users = names.filter((name) => texts.get(name)?.includes(`./${engine}`))
+  const texts = await Promise.all((await readdir(dist)).map((name) => readFile(new URL(name, dist), 'utf8')))
+  const users = texts.filter((text) => text.includes('@stet/sdk/prompt-scan'))
   expect(users).toHaveLength(1)
-  expect(texts.get(users[0] ?? '')).toMatch(new RegExp(`import\\([\`"']\\./${engine.replaceAll('.', '\\.')}`))
-  expect(texts.get(users[0] ?? '')).not.toMatch(new RegExp(`from\\s*["']\\./${engine.replaceAll('.', '\\.')}`))
+  expect(users[0]).not.toMatch(/from\s*["'`]@stet\/sdk\/prompt-scan/)
+  expect(texts.join('')).not.toMatch(/from\s*["'`]acorn/)
 })

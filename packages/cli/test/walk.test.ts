@@ -145,7 +145,7 @@ test('a push that is too large is refused by name, with the next step', async ()
     stderr: expect.stringContaining('hint: push in parts: run stet push <folder or prompt...>'),
   })
   const drafts = await person.stet(['versions', 'list', '--status', 'draft'])
-  for (let number = 0; number < 1001; number += 1) await write(person, `many/${number}`, 'x')
+  await Promise.all(Array.from({ length: 1001 }, (_, number) => write(person, `many/${number}`, 'x')))
   const many = await person.stet(['push', 'many'])
   expect(many).toMatchObject({ code: 7, stderr: expect.stringContaining('1001 changes exceed the limit of 1000') })
   expect(await person.stet(['versions', 'list', '--status', 'draft'])).toMatchObject({ stdout: drafts.stdout })

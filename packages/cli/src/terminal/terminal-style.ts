@@ -108,11 +108,19 @@ export function createStyle(io: Io, wanted: boolean | undefined, end: 'stdout' |
   }
 }
 
-const plainForms: Readonly<Record<string, string>> = { '·': '-', '…': '...', '◌': 'o', '−': '-', '×': 'x', '●': '*' }
+const plainForms: Readonly<Record<string, string>> = {
+  '·': '-',
+  '…': '...',
+  '◌': 'o',
+  '−': '-',
+  '×': 'x',
+  '●': '*',
+  '≈': '~',
+}
 
 /** On a terminal without UTF-8, replaces stet's own symbols with ASCII. Names and other texts stay unchanged. */
 export function asShown(text: string, io: Pick<Io, 'env'>): string {
-  return canShowMarks(io) ? text : text.replaceAll(/[·…◌−×●]/g, (sign) => plainForms[sign] ?? sign)
+  return canShowMarks(io) ? text : text.replaceAll(/[·…◌−×●≈]/g, (sign) => plainForms[sign] ?? sign)
 }
 
 function usesColor(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr'): boolean {

@@ -40,31 +40,42 @@ export async function rememberConversation(uuid: string, ctx: Context): Promise<
   }
 }
 
+export function isUuid(ref: string): boolean {
+  return uuidForm.test(ref)
+}
+
+/** Returns the conversations of this machine and server whose uuids begin with `prefix`. */
+export async function recentConversations(prefix: string, ctx: Context): Promise<string[]> {
+  const { baseUrl } = await ctx.settings()
+  return (await readRecent(ctx.io))
+    .filter((one) => one.baseUrl === baseUrl.value && one.uuid.startsWith(prefix.toLowerCase()))
+    .map(({ uuid }) => uuid)
+}
+
 export async function findConversation(ref: string, ctx: Context): Promise<string> {
-  if (uuidForm.test(ref)) return ref.toLowerCase()
+  if (isUuid(ref)) return ref.toLowerCase()
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
     throw new CliError('usage', `Invalid conversation: ${ref}`, { hint: 'use a uuid, or at least its first 8 digits' })
   }
-  const isMatch = ({ uuid }: { uuid: string }): boolean => uuid.startsWith(ref.toLowerCase())
-  const { baseUrl } = await ctx.settings()
-  const here = (await readRecent(ctx.io)).filter((one) => one.baseUrl === baseUrl.value && isMatch(one))
-  const matches = here.length > 0 ? here : (await newestOfServer(ctx)).filter(isMatch)
+  const here = await recentConversations(ref, ctx)
+  const matches =
+    here.length > 0 ? here : (await newestOfServer(ctx)).filter((uuid) => uuid.startsWith(ref.toLowerCase()))
   const [only, ...others] = matches
   if (!only) {
     throw new CliError('not_found', `No recent conversation begins with ${ref}`, {
       hint: 'run stet conversations list, or use the whole uuid',
     })
   }
-  if (others.length === 0) return only.uuid
-  throw new CliError('usage', `Several conversations begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
+  if (others.length === 0) return only
+  throw new CliError('usage', `Several conversations begin with ${ref}`, { lines: matches })
 }
 
 // Returns the server's newest conversations, or an empty list if the key may not read them.
-async function newestOfServer(ctx: Context): Promise<{ uuid: string }[]> {
+async function newestOfServer(ctx: Context): Promise<string[]> {
   const client = await ctx.client()
   const { ForbiddenError } = await import('@stet/sdk')
   try {
-    return (await client.conversations.list({ limit: 100 })).items
+    return (await client.conversations.list({ limit: 100 })).items.map(({ uuid }) => uuid)
   } catch (error) {
     if (error instanceof ForbiddenError) return []
     throw error

@@ -9,6 +9,8 @@ export interface Way {
   /** One entry per event stream: after how many events the connection breaks. 0 breaks it before the response head. */
   readonly cuts: number[]
   held: RegExp | undefined
+  /** Requests whose connection breaks. */
+  broken: RegExp | undefined
   /** Routes that the server shall not have. */
   lacks: RegExp | undefined
   /** Collects a response before it is forwarded, and may change its text. */
@@ -30,6 +32,7 @@ export async function startProxy(target: string): Promise<Way> {
     seen: [],
     cuts: [],
     held: undefined,
+    broken: undefined,
     lacks: undefined,
     collects: undefined,
     before: undefined,
@@ -48,6 +51,10 @@ async function receive(incoming: IncomingMessage, outgoing: ServerResponse, targ
   proxy.seen.push(line)
   await proxy.before?.(line)
   if (proxy.held?.test(url)) return
+  if (proxy.broken?.test(url)) {
+    outgoing.destroy()
+    return
+  }
   const path = proxy.lacks?.test(url) ? url.replace(/(?=\?|$)/, '/lacking') : url
   forward(incoming, outgoing, target + path, proxy)
 }

@@ -18,7 +18,7 @@ const flags = [
 ] as const satisfies readonly Flag[]
 
 export const command = defineCommand({
-  summary: 'Lists conversations, newest first.',
+  summary: 'Lists conversations, newest first. stet runs list also has their earlier runs, models and costs.',
   examples: ['stet conversations list --status running', 'stet conversations list --path support/reply --since 24h'],
   flags,
   parse: parseFilter,

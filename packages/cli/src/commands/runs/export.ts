@@ -1,0 +1,52 @@
+import { defined } from '@stet/template/defined'
+import { defineCommand, textFlag } from '../../command.ts'
+import { CliError, codeOfSignal, type FailureCode } from '../../exit-code.ts'
+import { countOf } from '../../terminal/output.ts'
+import { listFlags, parseListFilter, queryOf } from './filters.ts'
+
+const pageSize = 20
+
+export const command = defineCommand({
+  summary: 'Prints runs with their parameters and messages, newest first: one line of JSON for each.',
+  examples: [
+    'stet runs export --since 7d > runs.jsonl',
+    'stet runs export --status error --cursor "$CURSOR" >> runs.jsonl',
+  ],
+  flags: [...listFlags, { long: '--cursor', value: '<cursor>', summary: 'continue an export that was cut off' }],
+  parse: (raw) => ({ ...parseListFilter(raw), ...defined({ cursor: textFlag(raw, 'cursor') }) }),
+  async run({ cursor, ...filter }, ctx) {
+    const { io, style, say, warn } = ctx
+    const query = await queryOf(filter, ctx)
+    const { runs } = await ctx.client()
+    const controller = new AbortController()
+    let endedBy: FailureCode | undefined
+    const release = io.onInterrupt((by) => {
+      endedBy = codeOfSignal(by)
+      controller.abort()
+    })
+    const { signal } = controller
+    let next: string | null | undefined = cursor
+    let count = 0
+    try {
+      do {
+        const page = await runs.list({
+          ...query,
+          ...defined({ cursor: next }),
+          include: 'content',
+          limit: pageSize,
+          signal,
+        })
+        for (const run of page.items) io.out(`${JSON.stringify(run)}\n`, 'json')
+        count += page.items.length
+        next = page.nextCursor
+      } while (next !== null)
+    } catch (error) {
+      if (next !== undefined && next !== null)
+        warn(`${countOf(count, 'run')} exported; continue with the same filters and --cursor ${next}`)
+      throw endedBy === undefined ? error : new CliError(endedBy, 'The export was stopped')
+    } finally {
+      release()
+    }
+    say(`${style.ok} ${countOf(count, 'run')}`)
+  },
+})
