@@ -9,6 +9,8 @@ export interface Preferences {
   letterKeys: boolean
   /** Where each person was last, by the id of the author. */
   places: Readonly<Record<number, LastPlace>>
+  /** Whether answers are shown as they were written, and not as Markdown. */
+  rawAnswers: boolean
   /** Whether the browser may still have a session. */
   wasSignedIn: boolean
   /** The first prompt, while its steps are shown. */
@@ -37,6 +39,7 @@ const defaults: Preferences = {
   density: 'normal',
   letterKeys: true,
   places: {},
+  rawAnswers: false,
   wasSignedIn: false,
   guide: null,
 }
