@@ -68,7 +68,8 @@ function MessageList({ run, messages, isRaw, isGrowing }: MessageListProps) {
   const isGiven = (at: number) => givenFrom !== null && at >= givenFrom && at < givenFrom + (givenCount ?? 0)
   const first = isWhole ? 0 : Math.max(0, from - shownBefore)
   const end = isWhole ? messages.length : Math.min(messages.length, to + shownBefore)
-  if (messages.length === 0) return <p className={css['quiet']}>No messages yet.</p>
+  if (messages.length === 0)
+    return <p className={css['quiet']}>{isActiveRun(run) ? 'No messages yet.' : 'No messages.'}</p>
   return (
     <>
       {(first > 0 || end < messages.length) && (

@@ -80,10 +80,13 @@ export function Events({ followed, missing, isLive, at, onOpen }: EventsProps) {
   )
 }
 
+/** What every event of a run has. */
+const repeated = new Set(['type', 'messages', 'uuid', 'timestamp', 'providerLogUuid', 'source'])
+
 /** What is new in the event. Most events repeat all messages, which would be slow to write out. */
 function lineOf(data: object): string {
-  const { type: _, messages: __, uuid: ___, ...facts } = data as Record<string, unknown>
-  return Object.entries(facts)
+  return Object.entries(data)
+    .filter(([name]) => !repeated.has(name))
     .slice(0, 6)
     .map(([name, value]) => `${name}: ${typeof value === 'object' ? '…' : String(value).slice(0, 120)}`)
     .join(', ')
