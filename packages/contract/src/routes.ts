@@ -146,7 +146,7 @@ export const routes = {
     stop: { method: 'POST', path: '/conversations/:conversationUuid/stop', scope: 'run', ignoresBody: true },
   },
   runRecords: {
-    list: { method: 'GET', path: '/projects/:projectId/runs', scope: 'read', showsMessages: true },
+    list: { method: 'GET', path: '/projects/:projectId/runs', scope: 'read' },
     get: { method: 'GET', path: '/runs/:runUuid', scope: ['read', 'run'] },
     ofConversation: { method: 'GET', path: '/conversations/:conversationUuid/runs', scope: ['read', 'run'] },
   },

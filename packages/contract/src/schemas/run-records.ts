@@ -182,7 +182,7 @@ export const runRecordRoutes = {
       'none: continue with `nextCursor`.',
     pathParams: ProjectParams,
     query: ListRunsQuery,
-    responses: withErrors({ 200: RunPage }),
+    responses: withErrors({ 200: orRaw(RunPage) }),
   },
   get: {
     summary: 'Get a run',
