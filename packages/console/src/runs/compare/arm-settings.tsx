@@ -23,6 +23,8 @@ export function ArmSettings({ projectId, arm, blocked, onChange }: ArmSettingsPr
   const chosen = providers.filter(({ name }) => name === overrides.provider)
   const models = (chosen.length > 0 ? chosen : providers).flatMap((one) => one.models)
   const further = settings.slice(2)
+  // An emptied field must not close its own part of the form.
+  const [isOpen] = useState(() => further.some(({ name }) => overrides[name] !== undefined))
   const setVersion = (version: string) => {
     const { version: _, ...rest } = arm
     onChange(version ? { ...rest, version } : rest)
@@ -43,7 +45,7 @@ export function ArmSettings({ projectId, arm, blocked, onChange }: ArmSettingsPr
         disabled={blocked}
         onChange={({ target }) => setVersion(target.value)}
       >
-        <option value="">The open one</option>
+        <option value="">This version</option>
         {versionChoices(versions, arm.version).map(({ value, text }) => (
           <option key={value} value={value}>
             {text}
@@ -68,7 +70,7 @@ export function ArmSettings({ projectId, arm, blocked, onChange }: ArmSettingsPr
           <option key={id} value={id} />
         ))}
       </datalist>
-      <details className={css['more']} open={further.some(({ name }) => overrides[name] !== undefined) || undefined}>
+      <details className={css['more']} open={isOpen}>
         <summary>More settings</summary>
         <div className={css['settings']}>{further.map((setting) => fieldOf(setting))}</div>
       </details>

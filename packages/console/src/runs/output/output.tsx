@@ -1,5 +1,6 @@
 import type { Provider } from '@stet/contract/vocabulary'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { use, useEffect, useId, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { providersQuery } from '../../app/queries.ts'
 import { keyText, useShortcut } from '../../app/shortcuts.ts'
@@ -103,7 +104,10 @@ export function Output({ session, hasInputs }: OutputProps) {
       {conversationUuid && isOver && <Chat session={session} />}
       {conversationUuid && (
         <p className={css['conversation']}>
-          Conversation <code data-conversation>{conversationUuid}</code>
+          <Link to="/runs/$run" params={{ run: conversationUuid }}>
+            Open run
+          </Link>
+          <code data-conversation>{conversationUuid}</code>
           <CopyButton text={conversationUuid} aria-label="Copy the conversation's uuid" />
         </p>
       )}

@@ -1,5 +1,5 @@
 /** The runs that this tab has started. They outlive the pane that shows them, so that a change of tab loses nothing. */
-import { AbortError, type Message, NotFoundError, type RunStream, type StreamEvent } from '@stet/sdk'
+import { AbortError, type Message, NotFoundError, type RunStream } from '@stet/sdk'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import {
   failRun,
@@ -9,11 +9,11 @@ import {
   queueRun,
   type RunView,
   reopenRun,
-  type SdkEvent,
   startedRun,
   stopRun,
 } from '../follow-run.ts'
 import { type KeptReply, keepReply, nothingTyped, readReply } from '../inputs/kept-inputs.ts'
+import { EventBatch } from './event-batch.ts'
 import { isUnsaid, type Round, storedRounds } from './rounds.ts'
 import { leaveQueue, mayStream, releaseStream, takeStream } from './streams.ts'
 import { ToolAnswers } from './tool-answers.ts'
@@ -36,15 +36,12 @@ export interface RunRequest {
 const sessionLimit = 20
 /** Above any real duration of a stop, which the server answers within 2 s. */
 const stopMs = 5000
-/** Hidden tabs get no animation frames. */
-const hiddenMs = 250
 /** The connection may be back within seconds. */
 const stopRetries = 5
 /** How often the page asks whether a run has ended that it has no stream for. */
 const lookMs = 3000
 
 type Stream = Pick<RunStream, 'on' | 'finalResult' | 'abort' | 'detach' | 'lastEventId'>
-type Arrived = [event: StreamEvent | SdkEvent, at: number]
 
 const sessions = new Map<string, RunSession>()
 
@@ -73,8 +70,10 @@ export class RunSession {
   #rounds: readonly Round[] = []
   #outline: Round | undefined
   #stream: Stream | undefined
-  #arrived: Arrived[] = []
-  #cancelFlush: (() => void) | undefined
+  readonly #events = new EventBatch((arrived) => {
+    const view = this.#view
+    if (view) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
+  })
   readonly #tools = new ToolAnswers()
 
   /** @param key of the prompt. With null, the tab keeps nothing: the run has its place in the address. */
@@ -204,6 +203,7 @@ export class RunSession {
       noticeSignedOut(error)
       const trouble = troubleFrom(error)
       const isUnknown = error instanceof NotFoundError
+      if (isUnknown) this.#keep({ conversationUuid: null })
       const begun = { ...startedRun(performance.now()), conversationUuid: isUnknown ? null : uuid }
       rounds = [{ said: null, view: failRun(begun, { ...trouble, isLost: !isUnknown }, performance.now()) }]
     }
@@ -291,7 +291,7 @@ export class RunSession {
 
   #begin(before: readonly Round[], said: string | null): void {
     this.#stream = undefined
-    this.#arrived = []
+    this.#events.clear()
     this.#reading = undefined
     this.#tools.clear()
     const started = startedRun(performance.now())
@@ -319,8 +319,8 @@ export class RunSession {
   async #follow(stream: Stream): Promise<void> {
     this.#stream = stream
     if (this.#view?.phase === 'saving') this.#show({ ...this.#view, phase: 'waiting' })
-    stream.on('event', (event) => this.#take(event))
-    stream.on('sdk', (data) => this.#take({ event: 'sdk', data }))
+    stream.on('event', (event) => this.#events.add(event))
+    stream.on('sdk', (data) => this.#events.add({ event: 'sdk', data }))
     stream.on('started', (conversationUuid) => {
       if (this.#view) this.#show(joinRun(this.#view, conversationUuid))
       // The first steps tick off the first run.
@@ -332,30 +332,8 @@ export class RunSession {
     try {
       await stream.finalResult()
     } finally {
-      this.#flush()
+      this.#events.flush()
     }
-  }
-
-  /** Collects events until the next animation frame, because the model may send many words in one. */
-  #take(event: StreamEvent | SdkEvent): void {
-    this.#arrived.push([event, performance.now()])
-    if (this.#cancelFlush) return
-    const flush = () => this.#flush()
-    const frame = requestAnimationFrame(flush)
-    const timer = setTimeout(flush, hiddenMs)
-    this.#cancelFlush = () => {
-      cancelAnimationFrame(frame)
-      clearTimeout(timer)
-    }
-  }
-
-  #flush(): void {
-    this.#cancelFlush?.()
-    this.#cancelFlush = undefined
-    const arrived = this.#arrived
-    this.#arrived = []
-    const view = this.#view
-    if (view && arrived.length > 0) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
   }
 
   #fail(error: unknown): void {
