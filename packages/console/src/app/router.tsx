@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { runFilter } from '../runs/run-filter.ts'
 import { isPromptTab, type PromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
 import { KnownProject, KnownVersion, NoPage } from './frame/missing.tsx'
 import { Broken, Root } from './frame/root.tsx'
@@ -17,6 +18,13 @@ interface DiffSearch {
   /** The path of the prompt whose difference is shown. */
   prompt?: string
   view?: 'unified' | 'split'
+}
+
+interface RunSearch {
+  /** Default: the messages. */
+  tab?: 'timeline' | 'events'
+  /** The chosen span, by its place in the list, or the id of the chosen event. */
+  at?: number
 }
 
 // The one table of addresses. Screens are loaded when they are first shown.
@@ -93,7 +101,30 @@ const history = createRoute({
     ({ HistoryPage }) => HistoryPage,
   ),
 })
+const runs = createRoute({
+  getParentRoute: () => project,
+  path: '/runs',
+  validateSearch: runFilter,
+  component: screen(
+    () => import('../screens/runs/page.tsx'),
+    ({ RunsPage }) => RunsPage,
+  ),
+})
 const historyEntry = createRoute({ getParentRoute: () => history, path: '/$entry' })
+
+/** Takes the uuid of a run, or of a conversation for its latest run. */
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs/$run',
+  validateSearch: ({ tab, at }): RunSearch => ({
+    ...((tab === 'timeline' || tab === 'events') && { tab }),
+    ...(Number.isInteger(at) && { at: Number(at) }),
+  }),
+  component: screen(
+    () => import('../screens/runs/inspector/page.tsx'),
+    ({ RunPage }) => RunPage,
+  ),
+})
 
 const settings = createRoute({
   getParentRoute: () => shell,
@@ -119,7 +150,9 @@ const routeTree = root.addChildren([
     project.addChildren([
       version.addChildren([prompts.addChildren([prompt]), changes]),
       history.addChildren([historyEntry]),
+      runs,
     ]),
+    run,
     settings.addChildren([settingsStart, settingsPage]),
   ]),
 ])

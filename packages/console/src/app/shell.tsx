@@ -126,6 +126,13 @@ function useFrameShortcuts(): void {
       run: () => void navigate({ to: '/p/$project/history', params: { project } }),
     },
     {
+      keys: 'g r',
+      label: 'Go to runs',
+      group,
+      blocked: needsProject,
+      run: () => void navigate({ to: '/p/$project/runs', params: { project } }),
+    },
+    {
       keys: 'g s',
       label: 'Go to settings',
       group,

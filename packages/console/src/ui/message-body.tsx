@@ -1,11 +1,11 @@
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { Button, join } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy.tsx'
-import { withSigns } from '../ui/hidden-characters.ts'
-import { Chip } from '../ui/mark.tsx'
-import { bytesOf, mediaTypeOf, sizeText } from './inputs/input-value.ts'
-import css from './message-body.module.css'
+import { Button, join } from './button.tsx'
+import { CopyButton } from './copy.tsx'
+import { bytesOf, mediaTypeOf, sizeText } from './data-url.ts'
+import { withSigns } from './hidden-characters.ts'
+import { Chip } from './mark.tsx'
 import { blockSize, piecesOf } from './message-text.ts'
+import css from './styles/message-body.module.css'
 
 /** Bodies are cut after this many characters. */
 const cutAt = 4096

@@ -1,5 +1,5 @@
 /** Cuts the text of a message into parts that a browser lays out fast. Pure. */
-import { withSigns } from '../ui/hidden-characters.ts'
+import { withSigns } from './hidden-characters.ts'
 
 /** A paragraph of this size is laid out fast. Longer texts are shown in several. */
 export const blockSize = 16_384
