@@ -126,6 +126,19 @@ function useFrameShortcuts(): void {
       run: () => void navigate({ to: '/p/$project/history', params: { project } }),
     },
     {
+      keys: 'g o',
+      label: 'Go to the overview',
+      group,
+      blocked: needsProject,
+      run: () => void navigate({ to: '/p/$project/overview', params: { project } }),
+    },
+    {
+      keys: 'g 0',
+      label: 'Go to the home screen',
+      group,
+      run: () => void navigate({ to: '/', state: { isHomeWanted: true } }),
+    },
+    {
       keys: 'g r',
       label: 'Go to runs',
       group,

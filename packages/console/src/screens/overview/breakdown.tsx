@@ -1,6 +1,7 @@
 import type { StatsFigures } from '@stet/contract/vocabulary'
 import type { Stats } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { changeOf, changeText } from '../../charts/scale.ts'
 import type { RunFilter } from '../../runs/run-filter.ts'
 import { linkTabs, Table } from '../../ui/table.tsx'
@@ -43,10 +44,7 @@ export function Breakdown({ project, by, range, stats, earlier, filter }: Breakd
           </Link>
         ))}
       </nav>
-      <Table
-        label={`Figures by ${by}`}
-        head={[names[by], 'Runs', 'Errors', 'Cost', 'Duration p95', 'First token p95']}
-      >
+      <Table label={`Figures by ${by}`} head={[names[by], 'Runs', 'Errors', 'Cost', 'Duration p95', 'First token p95']}>
         <FigureRow figures={stats.total.figures} before={earlier?.total.figures} {...{ stats, earlier }}>
           All
         </FigureRow>
@@ -84,7 +82,7 @@ function earlierOf(earlier: Stats | undefined, key: string | null): Partial<Stat
 interface FigureRowProps extends Pick<BreakdownProps, 'stats' | 'earlier'> {
   figures: StatsFigures
   before: Partial<StatsFigures> | undefined
-  children: React.ReactNode
+  children: ReactNode
 }
 
 function FigureRow({ figures, before, stats, earlier, children }: FigureRowProps) {

@@ -1,6 +1,7 @@
 /** What each chart shows, and how it is said in words. Pure. */
 import type { StatsFigures } from '@stet/contract/vocabulary'
 import type { ChartLine } from '../../charts/series-chart.tsx'
+import { noFigure } from '../../runs/run-figures.ts'
 import { costText, counted, countText, durationText } from '../../ui/time.tsx'
 import type { Step } from './steps.ts'
 
@@ -19,8 +20,6 @@ export interface Measure {
   summary: (total: StatsFigures, steps: readonly Step[], timeOf: (step: Step) => string) => string
 }
 
-/** A figure that no run of the time has. */
-export const noFigure = '–'
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 
@@ -41,7 +40,10 @@ export function timeOf(ms: number | null): string {
 const tokensOf = (pick: (figures: StatsFigures) => number) => (figures: StatsFigures) =>
   figures.runs === 0 ? noFigure : estimated(countText(pick(figures)), figures)
 
-function percentiles(of: string, [half, most]: readonly ['durationP50' | 'firstTokenP50', 'durationP95' | 'firstTokenP95']) {
+function percentiles(
+  of: string,
+  [half, most]: readonly ['durationP50' | 'firstTokenP50', 'durationP95' | 'firstTokenP95'],
+) {
   const line = (label: string, name: typeof half | typeof most) => ({
     label,
     look: 'line' as const,

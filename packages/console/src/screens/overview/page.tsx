@@ -109,7 +109,8 @@ function Charts({ project, stats, via }: { project: string; stats: Stats; via: S
   // biome-ignore lint/correctness/useExhaustiveDependencies: `count` stands for the time of the answer
   const steps = useMemo(() => stepsOf(stats), [from, total, stepSeconds, count])
   const marks = useMemo(
-    () => stats.marks.map(({ at, version }) => ({ at: Date.parse(at), label: `v${version}` })).sort((a, b) => a.at - b.at),
+    () =>
+      stats.marks.map(({ at, version }) => ({ at: Date.parse(at), label: `v${version}` })).sort((a, b) => a.at - b.at),
     [stats.marks],
   )
   const filterOfStep = ({ at }: { at: number }) => filterOf(via, at, at + stepSeconds * 1000)
