@@ -63,12 +63,12 @@ const cliOrder = {
   program: '(main|program)\\.ts$',
 }
 
-/** Primitives; then the frame of the page; then charts; then runs, which the editor shows too; then screens and their addresses. */
+/** Primitives; then the frame of the page; then runs, which the editor shows too; then charts; then screens and their addresses. */
 const consoleOrder = {
   ui: 'ui/',
   app: 'app/(?!router\\.tsx$)',
-  charts: 'charts/',
   runs: 'runs/',
+  charts: 'charts/',
   editor: 'editor/',
   screens: 'screens/',
   router: '(app/router|main)\\.tsx$',

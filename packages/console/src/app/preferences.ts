@@ -9,6 +9,8 @@ export interface Preferences {
   letterKeys: boolean
   /** Where each person was last, by the id of the author. */
   places: Readonly<Record<number, LastPlace>>
+  /** What each person opened in this browser, newest first, by the id of the author. */
+  recents: Readonly<Record<number, readonly Recent[]>>
   /** Whether the browser may still have a session. */
   wasSignedIn: boolean
   /** The first prompt, while its steps are shown. */
@@ -21,6 +23,9 @@ export interface LastPlace {
   /** The uuid of the version that was open in it last, or `live`. */
   version: string
 }
+
+/** A prompt, or a run. */
+export type Recent = { project: string; version: string; path: string } | { run: string }
 
 export interface Guide {
   /** Whether a program has run the prompt. The newest runs may no longer show it. */
@@ -38,6 +43,7 @@ const defaults: Preferences = {
   density: 'normal',
   letterKeys: true,
   places: {},
+  recents: {},
   wasSignedIn: false,
   guide: null,
 }

@@ -1,8 +1,9 @@
 /** What each chart shows, and how it is said in words. Pure. */
 import type { StatsFigures } from '@stet/contract/vocabulary'
+import { costOf, estimatedText, timeOf } from '../../charts/figures.ts'
 import type { ChartLine } from '../../charts/series-chart.tsx'
 import { noFigure } from '../../runs/run-figures.ts'
-import { costText, counted, countText, durationText } from '../../ui/time.tsx'
+import { counted, countText, durationText } from '../../ui/time.tsx'
 import type { Step } from './steps.ts'
 
 export interface MeasureLine extends Omit<ChartLine, 'values'> {
@@ -23,22 +24,8 @@ export interface Measure {
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 
-/** "≈" before tokens and costs of which a part is estimated. */
-const estimated = (text: string, { estimated }: StatsFigures) => (estimated > 0 ? `≈ ${text}` : text)
-
-/** "$1.20", "≈ $1.20", "no price"; "–" without runs. */
-export function costOf(figures: StatsFigures): string {
-  if (figures.runs === 0) return noFigure
-  return figures.cost === null ? costText(null) : estimated(costText(figures.cost), figures)
-}
-
-/** "1.2 s", or "–" if no run has one. */
-export function timeOf(ms: number | null): string {
-  return ms === null ? noFigure : durationText(ms)
-}
-
 const tokensOf = (pick: (figures: StatsFigures) => number) => (figures: StatsFigures) =>
-  figures.runs === 0 ? noFigure : estimated(countText(pick(figures)), figures)
+  figures.runs === 0 ? noFigure : estimatedText(countText(pick(figures)), figures)
 
 function percentiles(
   of: string,
@@ -119,6 +106,6 @@ export const measures: readonly Measure[] = [
     ],
     format: (value) => compact.format(value),
     summary: (total) =>
-      `${estimated(countText(total.inputTokens), total)} tokens in, ${countText(total.cachedInputTokens)} of them from a cache, and ${estimated(countText(total.outputTokens), total)} out.`,
+      `${estimatedText(countText(total.inputTokens), total)} tokens in, ${countText(total.cachedInputTokens)} of them from a cache, and ${estimatedText(countText(total.outputTokens), total)} out.`,
   },
 ]
