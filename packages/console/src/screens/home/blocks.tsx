@@ -182,7 +182,7 @@ function Failures({ projectId, of }: { projectId: number; of: string | undefined
         <>
           <p>
             <Link to="/p/$project/runs" params={{ project: String(projectId) }} search={failureFilter()}>
-              {hasMore ? `More than ${items.length} failed runs` : counted(items.length, 'failed run')}
+              {hasMore ? `At least ${items.length} failed runs` : counted(items.length, 'failed run')}
             </Link>{' '}
             since yesterday
           </p>
