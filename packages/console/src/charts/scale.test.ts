@@ -28,9 +28,9 @@ test('a change compares equal lengths of time', () => {
 })
 
 test.each([
-  [0.123, '+12 %'],
-  [-0.034, '−3 %'],
-  [0.001, '±0 %'],
+  [0.123, '+12%'],
+  [-0.034, '−3%'],
+  [0.001, '±0%'],
   [39, '×40'],
   [Number.POSITIVE_INFINITY, 'new'],
   [null, ''],

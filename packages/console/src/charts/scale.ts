@@ -58,11 +58,11 @@ export function changeOf(now: number | null, before: number | null, scale = 1): 
   return now / (before * scale) - 1
 }
 
-/** "+12 %", "−3 %", "×40", "new". Empty if the change is unknown. */
+/** "+12%", "−3%", "×40", "new". Empty if the change is unknown. */
 export function changeText(change: number | null): string {
   if (change === null) return ''
   if (change === Number.POSITIVE_INFINITY) return 'new'
   if (change >= 9) return `×${Math.round(change + 1)}`
   const percent = Math.round(change * 100)
-  return percent === 0 ? '±0 %' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`
+  return percent === 0 ? '±0%' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)}%`
 }

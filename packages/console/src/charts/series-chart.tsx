@@ -23,7 +23,7 @@ export interface SeriesChartProps {
   lines: readonly ChartLine[]
   /** Writes a value at the axis. */
   format: (value: number) => string
-  /** Vertical lines, for example at publications. `at` is in milliseconds. */
+  /** Vertical lines, for example at publications, in the order of time. `at` is in milliseconds. */
   marks: readonly { at: number; label: string }[]
   /** The index of the step that is pointed at, in this chart or another one. */
   at: number | null
@@ -177,25 +177,26 @@ function colorsOf(box: HTMLElement): (name: string) => string {
   }
 }
 
-/** A dashed line for each mark. A label that would cover the one before it is left out. */
+/** A dashed line for each mark. A label that would cover that of a later mark is left out. */
 function drawMarks(plot: uPlot, marks: Shown['marks'], { font, color }: { font: string; color: string }): void {
   const { ctx, bbox } = plot
   const ratio = plot.ctx.canvas.width / plot.width
-  let free = Number.NEGATIVE_INFINITY
+  let free = ctx.canvas.width
   ctx.save()
   Object.assign(ctx, { strokeStyle: color, fillStyle: color, lineWidth: ratio, textAlign: 'center' })
   ctx.font = font.replace(/^[\d.]+/, (size) => String(Number(size) * ratio))
   ctx.setLineDash([2 * ratio, 3 * ratio])
-  for (const { at, label } of marks) {
+  for (const { at, label } of marks.toReversed()) {
     const x = Math.round(plot.valToPos(at, 'x', true))
     ctx.beginPath()
     ctx.moveTo(x, bbox.top)
     ctx.lineTo(x, bbox.top + bbox.height)
     ctx.stroke()
     const half = ctx.measureText(label).width / 2
-    if (x - half < free) continue
-    ctx.fillText(label, x, bbox.top - 5 * ratio)
-    free = x + half + 6 * ratio
+    const middle = Math.min(x, ctx.canvas.width - half)
+    if (middle + half > free) continue
+    ctx.fillText(label, middle, bbox.top - 5 * ratio)
+    free = middle - half - 6 * ratio
   }
   ctx.restore()
 }

@@ -43,12 +43,12 @@ export function ChartBlock(props: ChartBlockProps) {
         <h2 id={id} className={css['name']}>
           {measure.name}
         </h2>
-        <Legend lines={measure.lines} figures={step?.figures ?? total} />
         {step && <span className={css['faint']}>{timeOf(step)}</span>}
         <Button look="quiet" className={css['toggle']} aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           Show as table
         </Button>
       </header>
+      <Legend lines={measure.lines} figures={step?.figures ?? total} />
       {isTable ? (
         <StepTable {...{ project, measure, steps, timeOf, filterOf }} />
       ) : (

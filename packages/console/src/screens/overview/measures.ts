@@ -46,7 +46,7 @@ function percentiles(
     summary: (total: StatsFigures) =>
       total[half] === null
         ? `No run ${of} in this time.`
-        : `Half of the runs ${of} within ${timeOf(total[half])}, 95 % within ${timeOf(total[most])} (approximate).`,
+        : `Half of the runs ${of} within ${timeOf(total[half])}, 95% within ${timeOf(total[most])} (approximate).`,
   } satisfies Omit<Measure, 'name'>
 }
 

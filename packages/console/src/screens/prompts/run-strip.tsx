@@ -63,10 +63,10 @@ function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   all[next]?.focus()
 }
 
-/** In percent. A run that is active has no duration yet. */
+/** In percent. The root, so that one slow run leaves differences between the others. A run that is active has none yet. */
 function heightOf(durationMs: number | null, longest: number): number {
   const lowest = 15
-  return durationMs === null || longest === 0 ? lowest : lowest + (durationMs / longest) * (100 - lowest)
+  return durationMs === null || longest === 0 ? lowest : lowest + Math.sqrt(durationMs / longest) * (100 - lowest)
 }
 
 const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
