@@ -10,6 +10,7 @@ import { documentRoutes } from './schemas/documents.ts'
 import { environmentRoutes } from './schemas/environments.ts'
 import { evaluationRoutes } from './schemas/evaluations.ts'
 import { exampleRoutes } from './schemas/examples.ts'
+import { labelRoutes } from './schemas/labels.ts'
 import { logRoutes } from './schemas/logs.ts'
 import { projectRoutes } from './schemas/projects.ts'
 import { providerKeyRoutes } from './schemas/provider-api-keys.ts'
@@ -28,7 +29,7 @@ export const contract = initContract().router({
   documents: join(routes.documents, documentRoutes),
   runs: join(routes.runs, runRoutes),
   runRecords: join(routes.runRecords, runRecordRoutes),
-  conversations: join(routes.conversations, conversationRoutes),
+  conversations: join(routes.conversations, { ...conversationRoutes, ...labelRoutes }),
   tools: join(routes.tools, toolRoutes),
   evaluations: join(routes.evaluations, evaluationRoutes),
   examples: join(routes.examples, exampleRoutes),

@@ -57,6 +57,7 @@ export const routes = {
     delete: { method: 'DELETE', path: '/projects/:projectId', scope: 'admin', readsBody: true,
       errors: ['wrong-project-name', 'project-busy'] },
     stats: { method: 'GET', path: '/projects/:projectId/stats', scope: 'read' },
+    tags: { method: 'GET', path: '/projects/:projectId/tags', scope: 'read' },
   },
   versions: {
     list: { method: 'GET', path: '/projects/:projectId/versions', scope: 'read' },
@@ -133,7 +134,7 @@ export const routes = {
   runs: {
     run: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/run', scope: 'run',
       idempotent: true, streams: true, showsMessages: true,
-      errors: ['messages-with-steps', 'unknown-document', 'missing-parameters', 'invalid-parameters',
+      errors: ['invalid-tag', 'messages-with-steps', 'unknown-document', 'missing-parameters', 'invalid-parameters',
         'prompt-does-not-compile', 'run-failed', 'run-not-stored', 'queue-full', 'queue-unavailable',
         'too-many-evaluations'] },
     chat: { method: 'POST', path: '/conversations/:conversationUuid/chat', scope: 'run', idempotent: true,
@@ -152,6 +153,9 @@ export const routes = {
   conversations: {
     list: { method: 'GET', path: '/conversations', scope: 'read', errors: ['unknown-project'] },
     get: { method: 'GET', path: '/conversations/:conversationUuid', scope: ['read', 'run'], showsMessages: true },
+    update: { method: 'PUT', path: '/conversations/:conversationUuid', scope: 'run', showsMessages: true,
+      errors: ['invalid-tag'] },
+    feedback: { method: 'POST', path: '/conversations/:conversationUuid/feedback', scope: 'run', idempotent: true },
     erase: { method: 'DELETE', path: '/conversations', scope: 'write', errors: ['unknown-project'] },
     delete: { method: 'DELETE', path: '/conversations/:conversationUuid', scope: 'write',
       errors: ['conversation-busy'] },

@@ -22,7 +22,7 @@ export function linesWhere(inCore: boolean): string {
   const all = [...Object.entries(routes).flatMap(linesOf), 'health GET /health']
   return (
     all
-      .filter((line) => /^(prompts|runs\.(?!list|get|of)|conversations)/.test(line) === inCore)
+      .filter((line) => /^(prompts|runs\.(?!list|get|of)|conversations\.(?!update|feedback))/.test(line) === inCore)
       // The compressed text is shortest in this order.
       .sort((one, other) => (pathIn(one) < pathIn(other) ? -1 : 1))
       .join('\n')

@@ -4,6 +4,7 @@ import type {
   Change,
   CompileIssue,
   Conversation as ConversationBody,
+  ConversationNote,
   ConversationOrigin,
   CreateEvaluationBody,
   CreateProjectBody,
@@ -15,11 +16,14 @@ import type {
   Evaluation,
   EvaluationConfiguration,
   Example as ExampleBody,
+  Feedback,
   FinishReason,
   ForcedEdit,
   Health,
   KeyPlan,
   KeyScope,
+  LabeledConversation as LabeledConversationBody,
+  ListedRun as ListedRunBody,
   LiveConflict,
   LocatedIssue,
   LogEntry as LogEntryBody,
@@ -47,6 +51,7 @@ import type {
   RollbackResult,
   Run as RunBody,
   RunDetails as RunDetailsBody,
+  RunOverrides,
   RunResult as RunResultBody,
   RunSpan,
   RunState,
@@ -54,6 +59,7 @@ import type {
   StatsFigures,
   StatsSeries,
   StopResult,
+  TagUse,
   TextResponse,
   ToolCall,
   TreeItem,
@@ -71,11 +77,13 @@ export type {
   Annotation,
   Change,
   CompileIssue,
+  ConversationNote,
   ConversationOrigin,
   DiffSide,
   Environment,
   ErrorReason,
   Evaluation,
+  Feedback,
   FinishReason,
   ForcedEdit,
   Health,
@@ -98,12 +106,14 @@ export type {
   RevertResult,
   Role,
   RollbackResult,
+  RunOverrides,
   RunSpan,
   RunState,
   Stats,
   StatsFigures,
   StatsSeries,
   StopResult,
+  TagUse,
   ToolCall,
   TreeItem,
   UpdateResult,
@@ -121,6 +131,11 @@ export type ContentPart = MessagePart
 /** One execution of a prompt, or one chat, without its messages. */
 export interface Run extends Omit<RunBody, 'error'> {
   error: { errorCode: string; message: string } | null
+}
+
+/** A listed run. `parameters` and `messages` are set with `include: 'content'`. */
+export interface ListedRun extends Run, Pick<ListedRunBody, 'parameters'> {
+  messages?: Message[]
 }
 
 /** A run with what it was given and its spans. */
@@ -208,6 +223,9 @@ export interface Conversation extends Omit<ConversationBody, 'conversation' | 'e
   conversation: Message[]
   error: { errorCode: string; message: string } | null
 }
+
+/** A conversation with its tags and its note. */
+export interface LabeledConversation extends Conversation, Pick<LabeledConversationBody, 'tags' | 'note'> {}
 
 /** A listed conversation, without its messages. */
 export type ConversationSummary = Omit<Conversation, 'conversation'>

@@ -13,7 +13,7 @@ import {
 } from './adapters/database/database.ts'
 import { requireOwnRows } from './adapters/database/migrate.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
-import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
+import { postgresConversationStore, postgresLabelStore } from './adapters/database/stores/conversation-store.ts'
 import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
@@ -99,6 +99,7 @@ export function storesFor(client: DatabaseClient): Stores {
     documents: postgresDocumentStore(client),
     providerKeys: postgresProviderKeyStore(client),
     conversations: postgresConversationStore(client),
+    labels: postgresLabelStore(client),
     runRecords: postgresRunRecordStore(client),
     evaluations: postgresEvaluationStore(client),
     annotations: postgresAnnotationStore(client),

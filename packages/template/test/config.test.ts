@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ConfigFault, type PromptConfig, readConfig } from '../src/front-matter/config.ts'
+import { type ConfigFault, type PromptConfig, readConfig, withOverrides } from '../src/front-matter/config.ts'
 
 type Config = Record<string, unknown>
 
@@ -87,5 +87,16 @@ describe('prompt tools', () => {
     const message = "The tool 'plain' needs a definition: the operator supplies none of this name"
     expect(faultsOf({ tools: [{ a: {} }, 'plain'] }, [])).toEqual([{ key: 'tools.plain', at: ['tools', 1], message }])
     expect(faultsOf({ tools: ['plain'] })).toEqual([])
+  })
+})
+
+describe('overrides', () => {
+  it.each([
+    [{ model: 'a', temperature: 1 }, { model: 'b' }, { temperature: 1, model: 'b' }],
+    [{ top_p: 1, topP: 0.9 }, { topP: 0.5 }, { topP: 0.5 }],
+    [{ max_output_tokens: 9, maxOutputTokens: 9, max_tokens: 9 }, { maxTokens: 5 }, { maxTokens: 5 }],
+    [{ reasoning_effort: 'high' }, { reasoningEffort: 'low' }, { reasoningEffort: 'low' }],
+  ])('replace %o by %o, however it is written', (front, overrides, result) => {
+    expect(withOverrides(front, overrides)).toEqual(result)
   })
 })

@@ -1,11 +1,24 @@
 /** Steps beyond the corpus of the server package, which has the rules of steps, messages and parts. */
 import { describe, expect, it } from 'vitest'
+import { readConfig } from '../src/front-matter/config.ts'
+import { step } from '../src/index.ts'
 import { chainOf, messagesOf } from './support.ts'
 
 describe('steps', () => {
   it('keeps the front matter where an attribute has no value', async () => {
     const [first] = await chainOf('---\nmodel: m\n---\n<step model={{ none }} extra={{ none }}>a</step>', [])
     expect(first).toMatchObject({ config: { model: 'm', extra: undefined } })
+  })
+
+  it.each(['top_p', 'topP'])("ranks a run's overrides above the front matter and below the attribute %s", (key) => {
+    const content = `---\nmodel: m\ntop_p: 1\n---\n<step ${key}={{ 0.2 }}>a</step>`
+    const overrides = { model: 'n', topP: 0.5 }
+    const source = { path: 'a', content, documents: {} }
+    const first = step(source, { parameters: {}, now: '2026-01-01T00:00:00Z', overrides })
+    expect(readConfig('config' in first ? first.config : {}, () => {})).toMatchObject({
+      model: 'n',
+      settings: { topP: 0.2 },
+    })
   })
 })
 

@@ -28,12 +28,11 @@ export interface LastPlace {
 export type Recent = { project: string; version: string; path: string } | { run: string }
 
 export interface Guide {
-  /** Whether a program has run the prompt. The newest runs may no longer show it. */
-  isCalled?: boolean
   project: number
   /** The id of the author who takes these steps. */
   author: number
   path: string
+  documentUuid: string
   /** The draft that the prompt was written into. */
   version: string
 }

@@ -11,6 +11,8 @@ interface PromptSearch {
   tab?: PromptTab
   /** The uuid of the chosen example. */
   example?: string
+  /** The uuid of the shown run, or of its conversation. */
+  run?: string
   /** The line that the editor shows, counted from 1. */
   line?: number
 }
@@ -78,9 +80,10 @@ const prompts = createRoute({
 const prompt = createRoute({
   getParentRoute: () => prompts,
   path: '/$',
-  validateSearch: ({ tab, example, line }): PromptSearch => ({
+  validateSearch: ({ tab, example, run, line }): PromptSearch => ({
     ...(isPromptTab(tab) && { tab }),
     ...(typeof example === 'string' && { example }),
+    ...(typeof run === 'string' && { run }),
     ...(Number.isInteger(line) && { line: Number(line) }),
   }),
 })

@@ -65,7 +65,7 @@ function Frame({ serverVersion }: { serverVersion: string }) {
         <TopBar slot={setSlot} />
         <FirstSteps />
         <BarSlot value={slot}>
-          <div className={css['screen']}>
+          <div className={css['screen']} data-screen>
             <Outlet />
           </div>
         </BarSlot>

@@ -1,18 +1,19 @@
 import type { Provider } from '@stet/contract/vocabulary'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useId, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { use, useEffect, useId, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { providersQuery } from '../app/queries.ts'
 import { keyText, useShortcut } from '../app/shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { TextAreaField } from '../ui/field.tsx'
 import { Chip, type Tone } from '../ui/mark.tsx'
+import { Skeleton } from '../ui/states.tsx'
 import { Tabs } from '../ui/table.tsx'
-import { countText } from '../ui/time.tsx'
-import { answerText, isActive, type RunPhase, type StepView, toolCallsOf } from './follow-run.ts'
+import { answerText, isActive, type RunPhase, type StepView } from './follow-run.ts'
 import css from './output.module.css'
+import { RunPlaceContext } from './run-place.ts'
 import { type OutputTab, RunFacts, RunView } from './run-view.tsx'
-import type { Round } from './session/round.ts'
+import type { Round } from './session/rounds.ts'
 import type { RunSession } from './session/run-session.ts'
 import { mayStream } from './session/streams.ts'
 import { watchRuns } from './session/watch-runs.ts'
@@ -46,11 +47,19 @@ function isFree(
 /** The prompt's response, and the chat below it. */
 export function Output({ session, hasInputs }: OutputProps) {
   const rounds = useSyncExternalStore(watchRuns, () => session.rounds)
+  const isReading = useSyncExternalStore(watchRuns, () => session.isReading)
   const providers = useQuery(providersQuery)
   const [tab, setTab] = useState<OutputTab>('text')
   const id = useId()
   const last = rounds.at(-1)
   const end = useFollowedEnd(last)
+  if (isReading) {
+    return (
+      <div className={css['output']}>
+        <Skeleton lines={3} />
+      </div>
+    )
+  }
   if (!last) {
     return (
       <div className={css['output']}>
@@ -65,7 +74,6 @@ export function Output({ session, hasInputs }: OutputProps) {
   const { conversationUuid } = session
   const { text, tone } = phases[view.phase]
   const isOver = !isActive(view)
-  const calls = rounds.flatMap((round) => toolCallsOf(round.view)).length
   const answer = isOver ? answerText(view) : ''
   return (
     <div className={css['output']}>
@@ -81,11 +89,6 @@ export function Output({ session, hasInputs }: OutputProps) {
         tabs={[
           { name: 'text', text: 'Text' },
           { name: 'json', text: 'JSON' },
-          {
-            name: 'tools',
-            text: 'Tool calls',
-            note: calls > 0 && <span className={css['quiet']}>{countText(calls)}</span>,
-          },
         ]}
         current={tab}
         onChange={setTab}
@@ -131,6 +134,7 @@ function useFollowedEnd(last: Round | undefined) {
 
 /** The field for the next message of the conversation. */
 function Chat({ session }: { session: RunSession }) {
+  const { tools } = use(RunPlaceContext)
   const [text, setText] = useState(session.reply)
   const [hasFocus, setFocus] = useState(false)
   const isFull = useSyncExternalStore(watchRuns, () => !mayStream())
@@ -141,7 +145,7 @@ function Chat({ session }: { session: RunSession }) {
     if (isAnswered && field.current && mayTakeFocus(field.current)) field.current.focus()
   }, [session])
   const send = () => {
-    if (text.trim()) void session.chat(text)
+    if (text.trim()) void session.chat(text, tools)
   }
   return (
     <form

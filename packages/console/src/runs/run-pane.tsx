@@ -48,6 +48,9 @@ export interface RunPaneProps {
   /** The uuid of the chosen example, from the page's address. */
   example?: string | undefined
   onExample: (uuid: string | undefined) => void
+  /** The uuid of the shown run or of its conversation, from the page's address. */
+  run?: string | undefined
+  onRun: (uuid: string) => void
   /** Shows a place of a prompt in the editor. */
   onLine: (path: string, line: number, column: number) => void
   /** Another version of the prompt is loading. The pane shows that of the version before. */
@@ -80,10 +83,10 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const { document, ready, projectId, versionUuid, path, example, onLine, isLoading } = props
   const needsRun = useBlocked('run')
   const session = runSession(storageKey)
-  useEffect(() => void session.resume(), [session])
   // The words of the answer change many times a second. They concern the output alone.
   const round = useSyncExternalStore(watchRuns, () => session.outline)
   const view = round?.view
+  useShownRun(session, props.run, props.onRun)
   const inputs = useInputs(storageKey)
   useRenamedInput(document, props.textId, inputs.rename)
   const fields = useMemo(() => inputsOf(document), [document])
@@ -106,7 +109,7 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
     const found = { ...missingIn(fields, parameters), ...problems }
     setMarks({ found, edited: [] })
     if (Object.keys(found).length > 0) return
-    void session.run({ projectId, path, parameters, messages, tools: clientTools(document.config), ready })
+    void session.run({ projectId, path, parameters, messages, tools: place.tools, ready })
   }
   useShortcuts([
     { keys: runKeys, label: 'Run the prompt', group: 'Run', blocked, run },
@@ -123,7 +126,7 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const announced = useMemo(() => (view ? announcement(view) : ''), [view])
   const { config } = document
   const place = useMemo(
-    () => ({ projectId, versionUuid, agents: agentPaths(config, path), onLine }),
+    () => ({ projectId, versionUuid, agents: agentPaths(config, path), tools: clientTools(config), onLine }),
     [projectId, versionUuid, config, path, onLine],
   )
   return (
@@ -146,6 +149,17 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
       </Hidden>
     </section>
   )
+}
+
+/** Shows the run of the page's address, and writes the shown one into the address. */
+function useShownRun(session: RunSession, run: string | undefined, onRun: (uuid: string) => void): void {
+  const shown = useSyncExternalStore(watchRuns, () => session.conversationUuid)
+  useEffect(() => {
+    void session.open(run)
+    // Another run may be shown since the last rendering.
+    const { conversationUuid } = session
+    if (conversationUuid && shown === conversationUuid && conversationUuid !== run) onRun(conversationUuid)
+  }, [session, run, shown, onRun])
 }
 
 /** The problems that the last attempt to run has found, and the fields edited since. */

@@ -3,14 +3,14 @@ import { CopyButton } from '../ui/copy.tsx'
 import { answerCutAt, DataUrl, GrowingText, MessageBody } from '../ui/message-body.tsx'
 import { Skeleton } from '../ui/states.tsx'
 import { costText, countText, durationText } from '../ui/time.tsx'
-import { isActive, type OutputPart, type StepView, toolCallsOf, type RunView as View } from './follow-run.ts'
+import { isActive, type OutputPart, type StepView, type RunView as View } from './follow-run.ts'
 import css from './output.module.css'
 import { RunFailure } from './run-failure.tsx'
-import type { Round } from './session/round.ts'
+import type { Round } from './session/rounds.ts'
 import type { RunSession } from './session/run-session.ts'
 import { ToolCall } from './tool-call.tsx'
 
-export type OutputTab = 'text' | 'json' | 'tools'
+export type OutputTab = 'text' | 'json'
 
 interface RoundProps {
   session: RunSession
@@ -23,7 +23,6 @@ interface RoundProps {
  */
 export const RunView = memo(function RunView({ session, round, tab }: RoundProps) {
   const { said, view } = round
-  const calls = toolCallsOf(view)
   const call = (part: OutputPart) => part.kind === 'tool' && <ToolCall key={part.key} call={part} session={session} />
   return (
     <article className={css['round']} data-phase={view.phase}>
@@ -33,9 +32,7 @@ export const RunView = memo(function RunView({ session, round, tab }: RoundProps
           <MessageBody text={said} />
         </div>
       )}
-      {tab === 'text' && <Steps view={view} call={call} />}
-      {tab === 'json' && <JsonOf view={view} />}
-      {tab === 'tools' && (calls.length > 0 ? calls.map(call) : <p className={css['quiet']}>No tool calls.</p>)}
+      {tab === 'text' ? <Steps view={view} call={call} /> : <JsonOf view={view} />}
       {view.trouble && <RunFailure trouble={view.trouble} onRejoin={() => void session.rejoin()} />}
       {view.phase === 'stopped' && <p className={css['stopped']}>stopped</p>}
       {view.phase === 'queued' && (

@@ -6,7 +6,6 @@ import { Button, Hidden } from '../ui/button.tsx'
 import { TextAreaField } from '../ui/field.tsx'
 import { Chip, type Tone } from '../ui/mark.tsx'
 import { MessageBody } from '../ui/message-body.tsx'
-import { durationText } from '../ui/time.tsx'
 import type { ToolPart } from './follow-run.ts'
 import css from './output.module.css'
 import { agentCalled, RunPlaceContext } from './run-place.ts'
@@ -36,13 +35,12 @@ export function ToolCall({ call, session }: ToolCallProps) {
   const { text, tone } = states[call.state]
   const isOver = call.state === 'answered' || call.state === 'failed'
   const result = call.source === 'agentAsTool' ? answerOf(call.result) : call.result
-  const facts = [call.source && sources[call.source], call.durationMs !== null && durationText(call.durationMs)]
   return (
     <section className={css['call']} aria-label={`Tool call ${call.name}`} tabIndex={-1} data-keeps-focus="">
       <header className={css['callHead']}>
         <code className={css['callName']}>{call.name}</code>
         <Chip tone={tone}>{text}</Chip>
-        <span className={css['quiet']}>{facts.filter(Boolean).join(' · ')}</span>
+        {call.source && <span className={css['quiet']}>{sources[call.source]}</span>}
         {call.source === 'agentAsTool' && <AgentLink name={call.name} />}
       </header>
       {call.args && <MessageBody text={compactJson(call.args)} />}

@@ -95,6 +95,13 @@ export const REQUEST_CAUSES = {
     when: 'the path of a prompt is too long',
     next: 'Use a path of at most `details.limit` bytes.',
   },
+  'invalid-tag': {
+    code: 'BadRequestError',
+    message: "Invalid tag: the prefix 'feedback:' is reserved",
+    details: ['tag'],
+    when: 'a tag begins with `feedback:`',
+    next: 'Choose another tag, or record feedback.',
+  },
   'repeated-path': {
     code: 'BadRequestError',
     message: 'Duplicate path in the push: {path}',

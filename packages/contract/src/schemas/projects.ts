@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { absent, absentBut, Id, Name, orRaw, ProjectParams, Timestamp, Uuid } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { TagUse } from './labels.ts'
 import { Stats, StatsQuery } from './stats.ts'
 import { Version } from './versions.ts'
 
@@ -108,5 +109,11 @@ export const projectRoutes = {
     pathParams: ProjectParams,
     query: StatsQuery,
     responses: withErrors({ 200: Stats }),
+  },
+  tags: {
+    summary: 'List tags',
+    description: `The tags of the conversations of the last 30 days, at most ${LIMITS.listedTags}, the most frequent first.`,
+    pathParams: ProjectParams,
+    responses: withErrors({ 200: z.array(TagUse) }),
   },
 }

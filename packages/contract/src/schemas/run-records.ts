@@ -3,8 +3,11 @@ import { ConversationParams, Id, JsonObject, orRaw, Person, ProjectParams, Times
 import { documentedAs } from '../documented.ts'
 import { RunErrorCode, withErrors } from '../errors.ts'
 import { pageSize } from '../query-values.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { RequestChannel } from './conversations.ts'
-import { ParametersState, RunMode, RunState, Usage } from './runs.ts'
+import { ConversationNote, FeedbackValue } from './labels.ts'
+import { Message } from './messages.ts'
+import { ParametersState, RunMode, RunOverrides, RunState, Usage } from './runs.ts'
 
 const RunUsage = Usage.pick({ inputTokens: true, outputTokens: true, cachedInputTokens: true })
 const milliseconds = z.int().nonnegative()
@@ -28,6 +31,9 @@ export const Run = z
     provider: z.string().nullable().meta({ description: 'The provider key of the last model call.' }),
     model: z.string().nullable().meta({ description: 'The model of the last model call.' }),
     finishReason: z.string().nullable().meta({ description: '`null` if the last model call did not end.' }),
+    overrides: RunOverrides.nullable().meta({
+      description: 'The settings that the caller gave in place of the front matter.',
+    }),
     createdAt: Timestamp,
     startedAt: Timestamp.nullable().meta({ description: '`null` until the run has ended.' }),
     endedAt: Timestamp.nullable(),
@@ -41,6 +47,8 @@ export const Run = z
       description: 'Whether the tokens of a model call were estimated from its text, because the call did not end.',
     }),
     cost: usd.nullable().meta({ description: 'In USD; `null` if a model call has no known price.' }),
+    tags: z.array(z.string()).meta({ description: 'The tags of the conversation, in alphabetical order.' }),
+    feedback: FeedbackValue.nullable().meta({ description: 'The newest feedback for the conversation.' }),
     parametersState: ParametersState,
     firstEventId: z.int(),
     lastEventId: z.int().nullable(),
@@ -81,11 +89,24 @@ export const RunDetails = Run.extend({
     .length(2)
     .nullable()
     .meta({ description: "The run's messages in the conversation: `[from, to)`; `null` until the run has ended." }),
+  note: ConversationNote.nullable().meta({ description: 'The note of the conversation.' }),
 }).meta({ id: 'RunDetails', example: 'const { parameters, spans } = await stet.runs.get(uuid)' })
+
+export const ListedRun = Run.extend({
+  parameters: JsonObject.nullable().exactOptional().meta({ description: 'With `include=content`.' }),
+  messages: z
+    .array(Message)
+    .exactOptional()
+    .meta({ description: "With `include=content`: the run's own messages. Empty until the run has ended." }),
+}).meta({
+  id: 'ListedRun',
+  description: 'A run of a list, with its content if the request asks for it.',
+  example: "for await (const { uuid, messages } of stet.runs.list({ include: 'content' })) console.log(uuid, messages)",
+})
 
 export const RunPage = z
   .object({
-    items: z.array(Run),
+    items: z.array(ListedRun),
     nextCursor: z.string().nullable().meta({ description: 'Opaque; `null` on the last page.' }),
     scannedTo: Timestamp.nullable().meta({
       description: 'The run at which the search stopped. `null` if it came to the oldest one.',
@@ -119,6 +140,12 @@ export const ListRunsQuery = z
     via: RequestChannel.exactOptional().meta({ description: 'Default: both.' }),
     author: z.string().exactOptional().meta({ description: 'The id of an author, or `me`.' }),
     customIdentifier: z.string().exactOptional(),
+    tag: z.string().exactOptional().meta({
+      description: "A tag of the run's conversation. The newest conversation comes first.",
+    }),
+    feedback: FeedbackValue.exactOptional().meta({
+      description: 'The newest feedback for the conversation. The newest conversation comes first.',
+    }),
     minCost: amount.exactOptional().meta({ description: 'In USD.' }),
     minDurationMs: amount.exactOptional(),
     from: instant.exactOptional().meta({ description: 'Only runs created at this instant or later.' }),
@@ -130,6 +157,16 @@ export const ListRunsQuery = z
       .meta({ description: 'The start of the uuid of a run or conversation: at least 8 hexadecimal digits.' }),
     limit: pageSize.exactOptional().meta({ description: 'Default: 50.' }),
     cursor: z.string().exactOptional().meta({ description: 'The `nextCursor` of the previous page.' }),
+    include: z
+      .literal('content')
+      .exactOptional()
+      .meta({
+        description: `Adds the parameters and the messages of each run. Then \`limit\` is at most ${LIMITS.contentPageSize}, its default.`,
+      }),
+  })
+  .refine(({ include, limit = 1 }) => include === undefined || limit <= LIMITS.contentPageSize, {
+    path: ['limit'],
+    error: `must be 1 to ${LIMITS.contentPageSize} with \`include=content\``,
   })
   .meta({
     id: 'ListRunsQuery',
@@ -141,11 +178,11 @@ export const runRecordRoutes = {
   list: {
     summary: 'List runs',
     description:
-      'Newest first, without messages. A request reads at most 5,000 runs, so a page may have fewer runs than `limit`, or ' +
+      'Newest first, without messages unless `include=content` asks for them. A request reads at most 5,000 runs, so a page may have fewer runs than `limit`, or ' +
       'none: continue with `nextCursor`.',
     pathParams: ProjectParams,
     query: ListRunsQuery,
-    responses: withErrors({ 200: RunPage }),
+    responses: withErrors({ 200: orRaw(RunPage) }),
   },
   get: {
     summary: 'Get a run',

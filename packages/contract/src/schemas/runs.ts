@@ -121,6 +121,25 @@ const callerShape = {
   mcpHeaders: JsonObject.exactOptional().meta({ description: 'Accepted, not used.' }),
 }
 
+/** The length is checked here. `invalid-tag` refuses the reserved prefix. */
+export const ConversationTag = nameText({ min: 1, max: LIMITS.tagLength })
+
+export const RunOverrides = absent({
+  provider: nameText({ min: 1, max: LIMITS.nameLength }).exactOptional().meta({
+    description: 'The name of a provider key.',
+  }),
+  model: nameText({ min: 1, max: LIMITS.nameLength }).exactOptional(),
+  temperature: z.number().exactOptional(),
+  topP: z.number().exactOptional(),
+  maxTokens: z.int().positive().exactOptional(),
+  reasoningEffort: nameText({ min: 1, max: LIMITS.nameLength }).exactOptional(),
+}).meta({
+  id: 'RunOverrides',
+  description:
+    'Settings of a model that a run uses instead of those in its front matter. Attributes of a `<step>` rank higher.',
+  example: "{ model: 'gpt-6-luna', temperature: 0 }",
+})
+
 export const RunDocumentBody = absent({
   path: DocumentPath,
   parameters: JsonObject.default({}).meta({ description: 'Values of the parameters by name.' }),
@@ -135,6 +154,12 @@ export const RunDocumentBody = absent({
   userMessage: z.string().exactOptional().meta({ deprecated: true, description: 'Use `messages`.' }),
   customIdentifier: text({ max: LIMITS.customIdentifierLength }).exactOptional().meta({
     description: 'Stored with the conversation, to find it by.',
+  }),
+  tags: z.array(ConversationTag).max(LIMITS.runTags).exactOptional().meta({
+    description: 'Tags of the conversation. The prefix `feedback:` is reserved.',
+  }),
+  overrides: RunOverrides.exactOptional().meta({
+    description: 'Needs the scope `write` besides `run`. Recorded on the run; its chats keep them.',
   }),
 }).meta({ id: 'RunDocumentBody', example: "{ path: 'support/reply', parameters: { name: 'Ada' }, stream: true }" })
 

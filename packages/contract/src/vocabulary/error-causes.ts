@@ -51,6 +51,12 @@ export const ERROR_CAUSES = {
     message: 'Invalid path: longer than {limit} bytes',
     details: ['limit'],
   },
+  'invalid-tag': {
+    code: 'BadRequestError',
+    status: 400,
+    message: "Invalid tag: the prefix 'feedback:' is reserved",
+    details: ['tag'],
+  },
   'repeated-path': {
     code: 'BadRequestError',
     status: 400,
@@ -408,6 +414,7 @@ export type ErrorCause =
   | 'compressed-only'
   | 'invalid-path'
   | 'path-too-long'
+  | 'invalid-tag'
   | 'repeated-path'
   | 'merged-version'
   | 'merged-without-force'

@@ -22,6 +22,15 @@ export const LIMITS = {
   leastLinkSeconds: 30,
   mostLinkSeconds: 604_800,
   retentionDays: 3_650,
+  tagLength: 64,
+  /** Of a conversation. A run request has fewer, because they are inserted with the run. */
+  tags: 20,
+  runTags: 10,
+  listedTags: 200,
+  noteBytes: 16_384,
+  commentBytes: 4_096,
+  /** Items with content are large. */
+  contentPageSize: 20,
 } as const
 
 /**

@@ -173,6 +173,17 @@ export interface Conversation extends ConversationSummary {
   conversation: Message[]
 }
 
+/**
+ * A remark about a conversation, such as why its answer is wrong.
+ * @example const { note } = await stet.runs.get(uuid) // note?.text === 'Ignores the order number'
+ */
+export interface ConversationNote {
+  text: string
+  /** The author of the API key that wrote it. */
+  author: Person | null
+  at: string
+}
+
 /** How a conversation started. A `log` is an external log: stet did not run it. */
 export const CONVERSATION_ORIGINS = ['run', 'background', 'log'] as const
 export type ConversationOrigin = (typeof CONVERSATION_ORIGINS)[number]
@@ -664,6 +675,26 @@ export interface Example {
   updatedAt: string
 }
 
+/** A user's verdict on a conversation. */
+export interface Feedback {
+  value: FeedbackValue
+  comment: string | null
+  createdAt: string
+}
+
+/** @example { value: 'down', comment: 'Wrong order number', by: 'user-7' } */
+export interface FeedbackBody {
+  value: FeedbackValue
+  /** The user's words, at most 4096 bytes in UTF-8. */
+  comment?: string
+  /** Your own id of the user. Feedback with the same id replaces the user's earlier one. */
+  by?: string
+}
+
+/** `up` or `down`: the user's thumb for a conversation. */
+export const FEEDBACK_VALUES = ['up', 'down'] as const
+export type FeedbackValue = (typeof FEEDBACK_VALUES)[number]
+
 /** @example { type: 'file', file: 'https://example.com/terms.pdf', mimeType: 'application/pdf' } */
 export interface FilePart {
   type: 'file'
@@ -754,6 +785,16 @@ export type KeyPlan = (typeof KEY_PLANS)[number]
 /** The key scopes. `admin` includes the other four key scopes, which do not include one another. */
 export const KEY_SCOPES = ['read', 'run', 'write', 'publish', 'admin'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
+
+/**
+ * A conversation with its tags and its note.
+ * @example const { tags, note } = await stet.conversations.update(uuid, { tags: ['wrong-tone'] })
+ */
+export interface LabeledConversation extends Conversation {
+  /** In alphabetical order. */
+  tags: string[]
+  note: ConversationNote | null
+}
 
 /**
  * The data of a `latitude-event`, which reports progress. Every run ends with exactly one `chain-completed` or
@@ -945,6 +986,10 @@ export interface ListRunsQuery {
   /** The id of an author, or `me`. */
   author?: string
   customIdentifier?: string
+  /** A tag of the run's conversation. The newest conversation comes first. */
+  tag?: string
+  /** The newest feedback for the conversation. The newest conversation comes first. */
+  feedback?: FeedbackValue
   /** In USD. */
   minCost?: number
   minDurationMs?: number
@@ -958,6 +1003,8 @@ export interface ListRunsQuery {
   limit?: number
   /** The `nextCursor` of the previous page. */
   cursor?: string
+  /** Adds the parameters and the messages of each run. Then `limit` is at most 20, its default. */
+  include?: 'content'
 }
 
 export interface ListVersionsQuery {
@@ -1006,6 +1053,17 @@ export interface ListedDocument {
   movedFrom?: string
   /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
   merged?: true
+}
+
+/**
+ * A run of a list, with its content if the request asks for it.
+ * @example for await (const { uuid, messages } of stet.runs.list({ include: 'content' })) console.log(uuid, messages)
+ */
+export interface ListedRun extends Run {
+  /** With `include=content`. */
+  parameters?: Record<string, unknown> | null
+  /** With `include=content`: the run's own messages. Empty until the run has ended. */
+  messages?: Message[]
 }
 
 /** A prompt that the draft and live have changed in the same lines. */
@@ -1674,6 +1732,8 @@ export interface Run {
   model: string | null
   /** `null` if the last model call did not end. */
   finishReason: string | null
+  /** The settings that the caller gave in place of the front matter. */
+  overrides: RunOverrides | null
   createdAt: string
   /** `null` until the run has ended. */
   startedAt: string | null
@@ -1694,6 +1754,10 @@ export interface Run {
   isUsageEstimated: boolean
   /** In USD; `null` if a model call has no known price. */
   cost: number | null
+  /** The tags of the conversation, in alphabetical order. */
+  tags: string[]
+  /** The newest feedback for the conversation. */
+  feedback: FeedbackValue | null
   parametersState: ParametersState
   firstEventId: number
   lastEventId: number | null
@@ -1713,6 +1777,8 @@ export interface RunDetails extends Run {
   givenCount: number | null
   /** The run's messages in the conversation: `[from, to)`; `null` until the run has ended. */
   messageRange: number[] | null
+  /** The note of the conversation. */
+  note: ConversationNote | null
 }
 
 /** @example { path: 'support/reply', parameters: { name: 'Ada' }, stream: true } */
@@ -1734,6 +1800,10 @@ export interface RunDocumentBody {
   userMessage?: string
   /** Stored with the conversation, to find it by. */
   customIdentifier?: string
+  /** Tags of the conversation. The prefix `feedback:` is reserved. */
+  tags?: string[]
+  /** Needs the scope `write` besides `run`. Recorded on the run; its chats keep them. */
+  overrides?: RunOverrides
 }
 
 /** Why a run failed. This is the `errorCode` of a `DocumentRunError` and of a `chain-error` event. */
@@ -1789,9 +1859,24 @@ export interface RunFailure {
 export const RUN_MODES = ['json', 'sse', 'background'] as const
 export type RunMode = (typeof RUN_MODES)[number]
 
+/**
+ * Settings of a model that a run uses instead of those in its front matter. Attributes of a `<step>` rank
+ * higher.
+ * @example { model: 'gpt-6-luna', temperature: 0 }
+ */
+export interface RunOverrides {
+  /** The name of a provider key. */
+  provider?: string
+  model?: string
+  temperature?: number
+  topP?: number
+  maxTokens?: number
+  reasoningEffort?: string
+}
+
 /** @example const isLastPage = page.nextCursor === null */
 export interface RunPage {
-  items: Run[]
+  items: ListedRun[]
   /** Opaque; `null` on the last page. */
   nextCursor: string | null
   /** The run at which the search stopped. `null` if it came to the oldest one. */
@@ -2006,6 +2091,15 @@ export interface StopResult {
   status: RunState
 }
 
+/** @example { tag: 'wrong-tone', conversations: 12, lastAt: '2026-01-02T03:04:05.678Z' } */
+export interface TagUse {
+  tag: string
+  /** How many conversations have it. */
+  conversations: number
+  /** The start of the newest of these conversations. */
+  lastAt: string
+}
+
 /** @example { name: 'openai', model: 'gpt-6-luna' } */
 export interface TestProviderKeyBody {
   /** The name that prompts use as `provider`, ignoring case. */
@@ -2117,6 +2211,17 @@ export interface TreeItem {
   }
   /** Where the earlier prompt of this path is now, if it was moved. */
   movedTo?: string
+}
+
+/**
+ * Labels a conversation. Absent fields stay unchanged.
+ * @example { tags: ['wrong-tone'], note: 'Ignores the order number' }
+ */
+export interface UpdateConversationBody {
+  /** Replace all tags. An empty list removes them. */
+  tags?: string[]
+  /** At most 16384 bytes in UTF-8. `""` removes the note. */
+  note?: string
 }
 
 /**
@@ -2298,6 +2403,7 @@ export interface RouteTypes {
     update: { body: UpdateProjectBody; result: Project }
     delete: { body: DeleteProjectBody; result: DeletedProject }
     stats: { query: StatsQuery; result: Stats }
+    tags: { result: TagUse[] }
   }
   versions: {
     list: { query: ListVersionsQuery; result: Version[] }
@@ -2344,6 +2450,8 @@ export interface RouteTypes {
   conversations: {
     list: { query: ListConversationsQuery; result: ConversationPage }
     get: { result: Conversation }
+    update: { body: UpdateConversationBody; result: LabeledConversation }
+    feedback: { body: FeedbackBody; result: Feedback }
     erase: { query: EraseConversationsQuery; result: ErasedConversations }
     delete: { result: DeletedConversation }
   }

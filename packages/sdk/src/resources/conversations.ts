@@ -1,8 +1,15 @@
-import type { DeletedConversation, ErasedConversations, ListConversationsQuery } from '@stet/contract/vocabulary'
+import type {
+  DeletedConversation,
+  ErasedConversations,
+  Feedback,
+  FeedbackBody,
+  ListConversationsQuery,
+  UpdateConversationBody,
+} from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject, RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { Annotation, Conversation, ConversationSummary } from '../types.ts'
+import type { Annotation, Conversation, ConversationSummary, LabeledConversation } from '../types.ts'
 import type { Evaluations } from './evaluations.ts'
 import { type PagePromise, pagePromise } from './page.ts'
 import type { Prompts } from './prompts.ts'
@@ -62,6 +69,30 @@ export class Conversations {
   list(o: InProject & Omit<ListConversationsQuery, 'projectId'> = {}): PagePromise<ConversationSummary> {
     const projectId = this.#api.projectId(o)
     return pagePromise((cursor) => this.#api.call('conversations.list', { projectId, cursor }, o), o.cursor)
+  }
+
+  /**
+   * Labels a conversation. `tags` replaces all tags, `note: ''` removes the note. Rejects with BadRequestError if a tag
+   * begins with `feedback:`.
+   *
+   * @example await stet.conversations.update(uuid, { tags: ['wrong-tone'], note: 'Ignores the order number' })
+   */
+  update(uuid: string, i: UpdateConversationBody, o: RequestOptions = {}): ApiPromise<LabeledConversation> {
+    return this.#api.call('conversations.update', { ...i, conversationUuid: uuid }, o)
+  }
+
+  /**
+   * Records the verdict of your application's user. Feedback with the same `by` replaces the user's earlier one. The
+   * newest feedback of a conversation counts.
+   *
+   * @example await stet.conversations.feedback(uuid, 'down', { comment: 'Wrong order number', by: 'user-7' })
+   */
+  feedback(
+    uuid: string,
+    value: FeedbackBody['value'],
+    o: RequestOptions & Omit<FeedbackBody, 'value'> = {},
+  ): ApiPromise<Feedback> {
+    return this.#api.call('conversations.feedback', { conversationUuid: uuid, value }, o)
   }
 
   /**

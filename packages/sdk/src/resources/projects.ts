@@ -3,10 +3,11 @@ import type {
   DeletedProject,
   DeleteProjectBody,
   StatsQuery,
+  TagUse,
   UpdateProjectBody,
 } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
-import type { RequestOptions } from '../options.ts'
+import type { InProject, RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
 import type { Project, Stats, Version } from '../types.ts'
 
@@ -71,5 +72,15 @@ export class Projects {
    */
   stats(projectId: number | string, o: RequestOptions & StatsQuery = {}): ApiPromise<Stats> {
     return this.#api.call('projects.stats', { projectId }, o)
+  }
+
+  /**
+   * Lists the tags of a project's conversations of the last 30 days, the most frequent first. Default: the client's
+   * project.
+   *
+   * @example const [mostFrequent] = await stet.projects.tags()
+   */
+  tags(o: InProject = {}): ApiPromise<TagUse[]> {
+    return this.#api.call('projects.tags', {}, o)
   }
 }

@@ -8,7 +8,7 @@ import type { RunStream } from '../stream/run-stream.ts'
 import { streamRun } from '../stream/stream-run.ts'
 import type { ToolMap } from '../tool.ts'
 import type { Api } from '../transport/api.ts'
-import type { Run, RunDetails, RunResult, StopResult } from '../types.ts'
+import type { ListedRun, Run, RunDetails, RunResult, StopResult } from '../types.ts'
 import { type PagePromise, pagePromise } from './page.ts'
 
 /**
@@ -50,11 +50,12 @@ export class Runs {
   }
 
   /**
-   * Lists runs without their messages, newest first. Iterating yields the runs of all pages.
+   * Lists runs, newest first. Iterating yields the runs of all pages. `include: 'content'` adds their parameters and
+   * messages.
    *
    * @example for await (const { uuid, error } of stet.runs.list({ status: ['error'] })) console.log(uuid, error)
    */
-  list(o: InProject & ListRunsQuery = {}): PagePromise<Run> {
+  list(o: InProject & ListRunsQuery = {}): PagePromise<ListedRun> {
     return pagePromise((cursor) => this.#api.call('runs.list', { cursor }, o), o.cursor)
   }
 

@@ -4,7 +4,7 @@ import type { Logger } from '../shared/logger.ts'
 import type { Tracer } from '../shared/tracer.ts'
 import type { ApiKeyStore, StorageDeps, WorkspaceStore } from './access/ports.ts'
 import type { DeletionDeps } from './conversations/deletion/ports.ts'
-import type { ConversationStore, RunRecordStore } from './conversations/ports.ts'
+import type { ConversationStore, LabelStore, RunRecordStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/evaluation.ts'
 import type { ExampleStore } from './examples/example.ts'
@@ -29,6 +29,7 @@ export interface Stores {
   documents: DocumentStore
   providerKeys: ProviderKeyStore
   conversations: ConversationStore
+  labels: LabelStore
   runRecords: RunRecordStore
   evaluations: EvaluationStore
   annotations: AnnotationStore

@@ -90,7 +90,7 @@ function api(deps: HttpDeps, unread: UnreadBudget): Router {
     documents: documentRoutes(deps, unread),
     runs: runRoutes(deps, unread),
     conversations: conversationRoutes(deps, unread),
-    runRecords: runRecordRoutes(deps),
+    runRecords: runRecordRoutes(deps, unread),
     tools: toolRoutes(deps),
     evaluations: evaluationRoutes(deps, unread),
     examples: exampleRoutes(deps, unread),

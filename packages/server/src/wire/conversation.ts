@@ -1,13 +1,26 @@
 import { RunErrorCode } from '@stet/contract'
 import type {
   Conversation as ConversationBody,
+  ConversationNote,
+  LabeledConversation as LabeledBody,
   LogEntry,
   ConversationSummary as SummaryBody,
+  TagUse as TagUseBody,
 } from '@stet/contract/vocabulary'
-import type { StoredSummary } from '../features/conversations/ports.ts'
+import type { LabeledConversation } from '../features/conversations/label-conversation.ts'
+import type { Note, StoredSummary, TagUse } from '../features/conversations/ports.ts'
 import type { ExternalLog } from '../features/external-logs/external-log.ts'
 import { usageOf } from '../features/providers/usage.ts'
 import type { StoredConversation, StoredRunResult } from '../features/runs/ports.ts'
+import { personBody } from './api-key.ts'
+
+export function noteBody(note: Note | null): ConversationNote | null {
+  return note && { text: note.text, author: note.author && personBody(note.author), at: note.at.toISOString() }
+}
+
+export function labeledBody(conversation: LabeledConversation): LabeledBody {
+  return { ...conversationBody(conversation), tags: conversation.tags, note: noteBody(conversation.note) }
+}
 
 export function conversationBody(conversation: StoredConversation): ConversationBody {
   const { uuid, ...summary } = summaryBody(conversation)
@@ -66,4 +79,8 @@ export function externalLogBody(log: ExternalLog): LogEntry {
     promptSpan: { id: log.promptSpan.id, traceId: log.promptSpan.traceId },
     completionSpan: { id: log.completionSpan.id, traceId: log.completionSpan.traceId },
   }
+}
+
+export function tagUseBody({ tag, conversations, lastAt }: TagUse): TagUseBody {
+  return { tag, conversations, lastAt: lastAt.toISOString() }
 }

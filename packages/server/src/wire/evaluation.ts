@@ -1,4 +1,5 @@
-import type { Annotation as AnnotationBody, Evaluation as EvaluationBody } from '@stet/contract/vocabulary'
+import type { Annotation as AnnotationBody, Evaluation as EvaluationBody, Feedback } from '@stet/contract/vocabulary'
+import type { GivenFeedback } from '../features/evaluations/annotate.ts'
 import type { Annotation, Evaluation } from '../features/evaluations/evaluation.ts'
 
 export function evaluationBody(evaluation: Evaluation): EvaluationBody {
@@ -21,7 +22,7 @@ export function annotationBody(annotation: Annotation): AnnotationBody {
     uuid: annotation.uuid,
     score: annotation.score,
     normalizedScore: annotation.normalizedScore,
-    metadata: annotation.metadata,
+    metadata: annotation.by === null ? annotation.metadata : { ...annotation.metadata, by: annotation.by },
     hasPassed: annotation.hasPassed,
     // Legacy clients require this field, although an annotation cannot fail.
     error: null,
@@ -31,4 +32,8 @@ export function annotationBody(annotation: Annotation): AnnotationBody {
     createdAt: annotation.createdAt.toISOString(),
     updatedAt: annotation.createdAt.toISOString(),
   }
+}
+
+export function feedbackBody({ value, comment, createdAt }: GivenFeedback): Feedback {
+  return { value, comment, createdAt: createdAt.toISOString() }
 }

@@ -1,7 +1,9 @@
 import { RunErrorCode } from '@stet/contract'
-import type { RunDetails as DetailsBody, Run as RunBody } from '@stet/contract/vocabulary'
+import type { RunDetails as DetailsBody, ListedRun as ListedBody, Run as RunBody } from '@stet/contract/vocabulary'
+import type { ListedRun } from '../features/conversations/list-runs.ts'
 import type { RecordedRun, RunDetails } from '../features/conversations/ports.ts'
 import { personBody } from './api-key.ts'
+import { noteBody } from './conversation.ts'
 
 export function runBody(run: RecordedRun): RunBody {
   const { createdAt, startedAt, endedAt, errorCode, errorMessage } = run
@@ -26,6 +28,7 @@ export function runBody(run: RecordedRun): RunBody {
     provider: run.provider,
     model: run.model,
     finishReason: run.finishReason,
+    overrides: run.overrides,
     createdAt: createdAt.toISOString(),
     startedAt: startedAt?.toISOString() ?? null,
     endedAt: endedAt?.toISOString() ?? null,
@@ -39,6 +42,8 @@ export function runBody(run: RecordedRun): RunBody {
     },
     isUsageEstimated: run.usageEstimated,
     cost: run.cost,
+    tags: run.tags,
+    feedback: run.feedback,
     parametersState: run.parametersState,
     firstEventId: run.firstEventId,
     lastEventId: run.lastEventId,
@@ -46,7 +51,12 @@ export function runBody(run: RecordedRun): RunBody {
   }
 }
 
+export function listedRunBody({ content, ...run }: ListedRun): ListedBody {
+  return content ? { ...runBody(run), parameters: content.parameters, messages: content.messages } : runBody(run)
+}
+
 export function runDetailsBody(run: RunDetails): DetailsBody {
   const { parameters, spans, spansCut, givenFrom, givenCount, messageRange } = run
-  return { ...runBody(run), parameters, spans, spansCut, givenFrom, givenCount, messageRange }
+  const note = noteBody(run.note)
+  return { ...runBody(run), parameters, spans, spansCut, givenFrom, givenCount, messageRange, note }
 }

@@ -92,6 +92,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'runs.run': { path: 'a' },
   'tools.result': { toolCallId: 'call_unknown' },
   'runs.chat': { messages: [{ role: 'user', content: 'x' }] },
+  'conversations.feedback': { value: 'up' },
   'evaluations.create': { projectId: 1, name: 'x', metric: 'binary' },
   'evaluations.annotate': { score: 1 },
   'examples.create': { documentUuid: unknown.evaluationUuid, name: 'x', parameters: {} },

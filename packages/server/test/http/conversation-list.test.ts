@@ -1,4 +1,4 @@
-import { ConversationPage, RunDetails, RunPage } from '@stet/contract'
+import { ConversationPage, LabeledConversation, RunDetails, RunPage } from '@stet/contract'
 import type * as wire from '@stet/contract/vocabulary'
 import type { ConversationSummary } from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -253,5 +253,106 @@ describe('run list', () => {
     const next = await runs(mine.id, { status: 'completed', cursor: String(page.nextCursor) })
     expect(next.items).toMatchObject([{ conversationUuid: uuid }])
     expect(next.nextCursor).toBeNull()
+  })
+
+  it('finds runs by tag and feedback, in the order of their conversations', async () => {
+    const mine = await createTestProject(api, { a: prompt })
+    const label = async (uuid: string, body: Record<string, unknown>) => {
+      const answer = await api('PUT', `/conversations/${uuid}`, { body })
+      expect(answer.status, answer.text).toBe(200)
+      return LabeledConversation.parse(answer.body)
+    }
+    const rate = (uuid: string, body: Record<string, unknown>) =>
+      api('POST', `/conversations/${uuid}/feedback`, { body })
+    const first = await run(mine, { path: 'a', tags: ['slow', 'checkout', 'slow'], parameters: { a: 1 } })
+    const second = await run(mine, { path: 'a' })
+    expect(await label(second, { note: 'Too long' })).toMatchObject({ tags: [], note: { text: 'Too long' } })
+    expect(await label(second, { tags: ['slow'] })).toMatchObject({ tags: ['slow'], note: { text: 'Too long' } })
+    await api('POST', `/conversations/${first}/chat`, { body: { messages: [{ role: 'user', content: 'more' }] } })
+    const { items } = await runs(mine.id)
+    const [chat, later, begun] = items.map(({ uuid }) => uuid)
+    const found = async (query: Record<string, string>) => (await runs(mine.id, query)).items.map(({ uuid }) => uuid)
+
+    expect(items.map(({ tags }) => tags)).toEqual([['checkout', 'slow'], ['slow'], ['checkout', 'slow']])
+    expect(await found({ tag: 'slow' })).toEqual([later, chat, begun])
+    const paged: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await runs(mine.id, { tag: 'slow', limit: '1', ...(cursor === undefined ? {} : { cursor }) })
+      paged.push(...page.items.map(({ uuid }) => uuid))
+      cursor = page.nextCursor
+    }
+    expect(paged).toEqual([later, chat, begun])
+    const plain = await runs(mine.id, { limit: '1' })
+    const mixed = await api('GET', `/projects/${mine.id}/runs?tag=slow&cursor=${plain.nextCursor}`)
+    expect(refusalOf(mixed)).toEqual({ status: 400, reason: 'invalid-query', path: 'cursor' })
+    const uses = (await api<wire.TagUse[]>('GET', `/projects/${mine.id}/tags`)).body
+    expect(uses.map(({ tag, conversations }) => [tag, conversations])).toEqual([
+      ['slow', 2],
+      ['checkout', 1],
+    ])
+
+    await Promise.all(
+      Array.from({ length: 8 }, (_, at) => rate(first, { value: at % 2 ? 'up' : 'down', by: 'user-1' })),
+    )
+    expect((await rate(first, { value: 'down', comment: 'Wrong', by: 'user-1' })).body).toMatchObject({
+      comment: 'Wrong',
+    })
+    await rate(second, { value: 'up' })
+    expect(await found({ feedback: 'down' })).toEqual([chat, begun])
+    expect(await found({ feedback: 'up', tag: 'slow', path: 'a', from: '2026-01-01T00:00:00Z' })).toEqual([later])
+    expect(await found({ feedback: 'up', tag: 'checkout' })).toEqual([])
+    expect(await found({ tag: 'slow', documentUuid: String(items[0]?.documentUuid), uuid: second })).toEqual([later])
+    const given = (await api<wire.Annotation[]>('GET', `/conversations/${first}/annotations`)).body
+    expect(given).toMatchObject([{ score: 0, hasPassed: false, metadata: { reason: 'Wrong', by: 'user-1' } }])
+    const evaluations = (await api<wire.Evaluation[]>('GET', `/evaluations?projectId=${mine.id}`)).body
+    expect(evaluations).toMatchObject([{ name: 'Feedback', type: 'human', metric: 'binary' }])
+
+    expect(await label(first, { tags: [], note: '' })).toMatchObject({ tags: [], note: null })
+    const details = RunDetails.parse((await api('GET', `/runs/${second}`)).body)
+    expect(details).toMatchObject({ feedback: 'up', note: { text: 'Too long', author: { id: items[0]?.author?.id } } })
+    expect(await found({ feedback: 'down' })).toEqual([chat, begun])
+
+    const content = await runs(mine.id, { include: 'content' })
+    expect(content.items.map(({ parameters }) => parameters)).toEqual([null, {}, { a: 1 }])
+    expect(content.items.map(({ messages }) => messages?.map(({ role }) => role).join())).toEqual([
+      'user,assistant',
+      'system,assistant',
+      'system,assistant',
+    ])
+    const tooMany = await api('GET', `/projects/${mine.id}/runs?include=content&limit=21`)
+    expect(refusalOf(tooMany)).toEqual({ status: 400, reason: 'invalid-query', path: 'limit' })
+    expect(refusalOf(await api('PUT', `/conversations/${first}`, { body: { note: 'ä'.repeat(8_193) } }))).toEqual({
+      status: 400,
+      reason: 'invalid-body',
+      path: 'note',
+    })
+  })
+
+  it('records the overrides of a run, which rank below the attributes of a step, and its chats keep them', async () => {
+    const steps = '---\nprovider: demo\nmodel: front\n---\n<step>One</step><step model="own">Two</step>'
+    const mine = await createTestProject(api, { a: '---\nprovider: demo\nmodel: front\ntop_p: 1\n---\nHello', steps })
+    const overrides = { model: 'other', topP: 0.5 }
+    const begun = await run(mine, { path: 'a', overrides })
+    await api('POST', `/conversations/${begun}/chat`, { body: { messages: [{ role: 'user', content: 'more' }] } })
+    await run(mine, { path: 'steps', overrides })
+    const queued = await run(mine, { path: 'a', background: true, overrides })
+    await api('POST', `/conversations/${queued}/attach`, { body: {} })
+    await run(mine, { path: 'a' })
+    const { items } = await runs(mine.id)
+    expect(items.map((item) => [item.path, item.model, item.overrides])).toEqual([
+      ['a', 'front', null],
+      ['a', 'other', overrides],
+      ['steps', 'own', overrides],
+      ['a', 'other', overrides],
+      ['a', 'other', overrides],
+    ])
+    const body = { path: 'a', overrides }
+    const runner = apiCaller(server.url, await issueKey(api, { scopes: ['run'] }))
+    expect(refusalOf(await runner('POST', `${mine.live}/documents/run`, { body }))).toEqual({
+      status: 403,
+      reason: 'missing-scope',
+    })
+    const unknownProvider = { path: 'a', overrides: { provider: 'nowhere' } }
+    expect((await api('POST', `${mine.live}/documents/run`, { body: unknownProvider })).status).toBe(422)
   })
 })

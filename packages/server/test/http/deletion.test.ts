@@ -46,6 +46,10 @@ async function richConversation(name: string, more: Record<string, unknown> = {}
   const annotate = `/conversations/${uuid}/evaluations/${String(evaluation.body['uuid'])}/annotate`
   const annotation = { body: { score: 1, metadata: { reason: name } }, headers: key }
   expect((await api('POST', annotate, annotation)).status).toBe(201)
+  const labels = { tags: [`tag ${name}`], note: `note ${name}` }
+  expect((await api('PUT', `/conversations/${uuid}`, { body: labels })).status).toBe(200)
+  const feedback = { body: { value: 'down', comment: `comment ${name}`, by: `by ${name}` }, headers: key }
+  expect((await api('POST', `/conversations/${uuid}/feedback`, feedback)).status).toBe(200)
   return uuid
 }
 
@@ -55,7 +59,14 @@ describe('DELETE /conversations/{uuid}', () => {
     const uuid = await richConversation(name)
     const key = { 'idempotency-key': `key-${name}` }
     expect(await tablesHolding(bench.server, name)).toEqual(
-      expect.arrayContaining(['annotation', 'conversation', 'event log', 'idempotency_record', 'run']),
+      expect.arrayContaining([
+        'annotation',
+        'conversation',
+        'conversation_tag',
+        'event log',
+        'idempotency_record',
+        'run',
+      ]),
     )
     expect((await remove(uuid)).body).toEqual({ uuid })
     const gone: [method: string, path: string, body?: unknown][] = [

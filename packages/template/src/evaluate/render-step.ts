@@ -1,5 +1,6 @@
 import { CallerLimitError, CompileIssueError, issueAt } from '../compile-error.ts'
 import type { CompiledPrompt } from '../compiled-prompt.ts'
+import { withOverrides } from '../front-matter/config.ts'
 import { answerStep } from './answer.ts'
 import { Machine } from './machine.ts'
 import type { RenderedMessage } from './messages.ts'
@@ -18,6 +19,8 @@ export interface StepInput {
   state?: ChainState
   /** The messages that the previous step's model calls added. The last assistant message is the final answer. */
   answer?: RenderedMessage[]
+  /** Settings that rank above the front matter and below the attributes of a step. */
+  overrides?: object
 }
 
 export interface ChainState {
@@ -73,7 +76,8 @@ function nextStep(prompt: CompiledPrompt, program: Program, input: StepInput, me
   machine.advance()
   const added = machine.output.messages
   if (state && !machine.step && added.length === 0) return { done: true, added: [] }
-  const { config, isolated } = configOf(prompt.config, machine.step)
+  const front = input.overrides ? withOverrides(prompt.config, input.overrides) : prompt.config
+  const { config, isolated } = configOf(front, machine.step)
   const before = state ? [...state.history, ...(state.isolated ? [] : answer)] : []
   const all = [...before, ...added]
   const next = machine.step ? storeMachine(machine, program, program.changesValues ? {} : parameters) : null
@@ -113,7 +117,7 @@ function parametersOf(
 }
 
 /** A step's attributes override the front matter, except those without a value. */
-function configOf(front: Record<string, unknown>, step: ObjectValue = {}) {
+function configOf(front: Readonly<Record<string, unknown>>, step: ObjectValue = {}) {
   const { as: _as, raw: _raw, ...own } = step
   const set = Object.entries(own).filter(([key, value]) => value !== undefined || !Object.hasOwn(front, key))
   const written = Object.fromEntries(set.map(([key, value]) => [key, jsonValue(value)]))

@@ -116,6 +116,22 @@ export function readConfig(
   }
 }
 
+/** Other keys that set the same as a key, in the order in which a provider's request prefers them. */
+const synonyms: Readonly<Record<string, readonly string[]>> = { maxTokens: ['maxOutputTokens'] }
+
+/**
+ * Replaces settings of the front matter, however they are written there.
+ * @example withOverrides({ model: 'a', top_p: 1 }, { topP: 0.5 }) // { model: 'a', topP: 0.5 }
+ */
+export function withOverrides(front: Readonly<Record<string, unknown>>, overrides: object): Record<string, unknown> {
+  const keys = Object.keys(overrides)
+  const replaced = new Set(
+    keys.flatMap((key) => [key, ...(synonyms[key] ?? [])]).flatMap((key) => [key, snakeCase(key)]),
+  )
+  const kept = Object.entries(front).filter(([key]) => !replaced.has(key))
+  return { ...Object.fromEntries(kept), ...overrides }
+}
+
 /** The lowest and the highest usual number for a key, if there are such. */
 export function usualRange(written: string): Check['usual'] {
   return checks.get(camelNames.get(written) ?? written)?.usual

@@ -1,5 +1,5 @@
 /** The runs that this tab has started. They outlive the pane that shows them, so that a change of tab loses nothing. */
-import { AbortError, type Message, type RunStream, type StreamEvent, type ToolContext } from '@stet/sdk'
+import { AbortError, type Message, NotFoundError, type RunStream, type StreamEvent, type ToolContext } from '@stet/sdk'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import {
   failRun,
@@ -13,9 +13,8 @@ import {
   startedRun,
   stopRun,
 } from '../follow-run.ts'
-import { earlierRounds } from './earlier-rounds.ts'
-import { type KeptRun, keepRun, keptOf, knownCalls, readRun } from './kept-run.ts'
-import { isUnsaid, type Round } from './round.ts'
+import { type KeptReply, keepReply, readReply } from '../inputs/kept-inputs.ts'
+import { isUnsaid, type Round, storedRounds } from './rounds.ts'
 import { leaveQueue, mayStream, releaseStream, takeStream } from './streams.ts'
 import { troubleFrom } from './trouble-from.ts'
 import { announce } from './watch-runs.ts'
@@ -68,22 +67,22 @@ export function isRunning(key: string): boolean {
 }
 
 export class RunSession {
-  #reply = ''
-  /** By the id of the tool call. */
-  readonly #results = new Map<string, string>()
   readonly #key: string
+  #kept: KeptReply
+  /** What the page's address asked for last. */
+  #asked: string | undefined
+  /** Set while a stored run is read. Another run takes its place. */
+  #reading: object | undefined
   #rounds: readonly Round[] = []
   #outline: Round | undefined
   #stream: Stream | undefined
   #arrived: Arrived[] = []
   #cancelFlush: (() => void) | undefined
-  #toolNames: readonly string[] = []
   readonly #answers = new Map<string, Answer>()
-  /** The state from before the reload. Undefined once it has been restored. */
-  #unread: KeptRun | undefined
 
   constructor(key: string) {
     this.#key = key
+    this.#kept = readReply(key)
   }
 
   get rounds(): readonly Round[] {
@@ -100,6 +99,11 @@ export class RunSession {
     return this.#rounds.findLast(({ view }) => view.conversationUuid)?.view.conversationUuid ?? undefined
   }
 
+  /** A stored run is being read. Nothing is shown yet. */
+  get isReading(): boolean {
+    return this.#reading !== undefined
+  }
+
   get isActive(): boolean {
     const last = this.#rounds.at(-1)
     return last !== undefined && isActive(last.view)
@@ -108,8 +112,7 @@ export class RunSession {
   /** Saves, then runs the prompt. Replaces what the pane shows. Does nothing while a run is active. */
   async run(request: RunRequest): Promise<void> {
     if (this.isActive || !mayStream()) return
-    this.#toolNames = request.tools
-    this.#results.clear()
+    this.#keep({ results: {} })
     this.#begin([], null)
     const round = this.#rounds[0]
     await this.#occupy(async () => {
@@ -123,20 +126,27 @@ export class RunSession {
         parameters,
         ...(messages.length > 0 && { messages: [...messages] }),
         resume,
-        ...this.#tools(),
+        ...this.#tools(request.tools),
       })
     })
   }
 
-  /** Continues the conversation with a message of the user. */
-  async chat(text: string): Promise<void> {
+  /**
+   * Continues the conversation with a message of the user. The message is also the reply, until the server has it.
+   *
+   * @param tools client tools whose results are entered in the pane
+   */
+  async chat(text: string, tools: readonly string[]): Promise<void> {
     const uuid = this.conversationUuid
     if (this.isActive || !uuid || !mayStream()) return
-    this.#reply = ''
+    this.writeReply(text)
     const last = this.#rounds.at(-1)
     this.#begin(last && isUnsaid(last) ? this.#rounds.slice(0, -1) : this.#rounds, text)
-    const tools = this.#tools()
-    await this.#occupy(() => stet.prompts.chatStream(uuid, text, { resume, ...tools }))
+    await this.#occupy(() => {
+      const stream = stet.prompts.chatStream(uuid, text, { resume, ...this.#tools(tools) })
+      stream.on('started', () => this.writeReply(''))
+      return stream
+    })
   }
 
   /** Joins the run again after the connection was lost for longer than the client tries by itself. */
@@ -144,32 +154,48 @@ export class RunSession {
     const uuid = this.conversationUuid
     const last = this.#rounds.at(-1)
     if (!uuid || !last?.view.trouble?.isLost) return
-    const lastEventId = this.#stream?.lastEventId
+    if (!this.#stream) return this.#read(uuid)
+    const { lastEventId } = this.#stream
     this.#show(reopenRun(last.view))
     await this.#occupy(() => stet.runs.attachStream(uuid, { ...(lastEventId && { lastEventId }), resume }))
   }
 
   /**
-   * Shows the conversation of the page before a reload. The events of its last run are read again, or followed if the
-   * run is still active.
+   * Shows the run of the page's address, or the one that this tab has shown last. Does nothing if the address asks for
+   * the same run again, or while a run is active.
+   *
+   * @param uuid of a run, or of a conversation
    */
-  async resume(): Promise<void> {
-    const kept = readRun(this.#key)
-    if (!kept || this.#rounds.length > 0) return
-    const { conversationUuid, said, tools, earlier, messagesBefore } = kept
-    this.#reply = kept.reply
-    if (!conversationUuid) return
-    this.#toolNames = tools
-    for (const [id, text] of Object.entries(kept.results)) this.#results.set(id, text)
-    this.#unread = kept
-    this.#setRounds([{ said, view: { ...viewOf(kept), ...(earlier.length === 0 && { messagesBefore }) } }])
-    if (earlier.length > 0) {
-      const stored = await stet.conversations.get(conversationUuid).catch(noticeSignedOut)
-      if (stored) this.#unread = undefined
-      if (stored) this.#setRounds([...earlierRounds(kept, stored.conversation), ...this.#rounds])
-      if (!this.isActive) return
-    } else this.#unread = undefined
-    await this.#occupy(() => stet.runs.attachStream(conversationUuid, { resume }))
+  async open(uuid: string | undefined): Promise<void> {
+    const wanted = uuid ?? (this.#rounds.length === 0 ? this.#kept.conversationUuid : null)
+    if (!wanted || wanted === this.#asked) return
+    this.#asked = wanted
+    if (!this.isActive && wanted !== this.conversationUuid) await this.#read(wanted)
+  }
+
+  async #read(uuid: string): Promise<void> {
+    const reading = {}
+    this.#reading = reading
+    this.#setRounds([])
+    let rounds: readonly Round[]
+    try {
+      const { conversationUuid } = await stet.runs.get(uuid)
+      const runs = await stet.runs.ofConversation(conversationUuid)
+      const stored = runs.length > 1 && (await stet.conversations.get(conversationUuid))
+      rounds = storedRounds(runs, stored ? stored.conversation : [])
+    } catch (error) {
+      noticeSignedOut(error)
+      const trouble = troubleFrom(error)
+      const isUnknown = error instanceof NotFoundError
+      const begun = { ...startedRun(performance.now()), conversationUuid: isUnknown ? null : uuid }
+      rounds = [{ said: null, view: failRun(begun, { ...trouble, isLost: !isUnknown }, performance.now()) }]
+    }
+    if (this.#reading !== reading) return
+    this.#reading = undefined
+    this.#stream = undefined
+    this.#setRounds(rounds)
+    const joined = this.conversationUuid
+    if (this.isActive && joined) await this.#occupy(() => stet.runs.attachStream(joined, { resume }))
   }
 
   /** Stops the run. The received output stays. The final event then brings tokens and cost. */
@@ -212,27 +238,26 @@ export class RunSession {
     if (!answer) await stet.runs.toolResult({ toolCallId: id, result, isError })
     else if (isError) answer.reject(new Error(String(result)))
     else answer.resolve(result)
-    this.#results.delete(id)
+    const { [id]: _, ...results } = this.#kept.results
+    this.#keep({ results })
   }
 
   /** The result of a tool call that is being written. A reload keeps it. */
   result(id: string): string {
-    return this.#results.get(id) ?? ''
+    return this.#kept.results[id] ?? ''
   }
 
   writeResult(id: string, text: string): void {
-    this.#results.set(id, text)
-    this.#keep()
+    this.#keep({ results: { ...this.#kept.results, [id]: text } })
   }
 
   /** The reply that is being written. The field is not shown while a run is active. */
   get reply(): string {
-    return this.#reply
+    return this.#kept.reply
   }
 
-  writeReply(text: string): void {
-    this.#reply = text
-    this.#keep()
+  writeReply(reply: string): void {
+    this.#keep({ reply })
   }
 
   get #view(): RunView | undefined {
@@ -242,7 +267,7 @@ export class RunSession {
   #begin(before: readonly Round[], said: string | null): void {
     this.#stream = undefined
     this.#arrived = []
-    this.#unread = undefined
+    this.#reading = undefined
     this.#answers.clear()
     const started = startedRun(performance.now())
     const view: RunView = said === null ? started : { ...started, phase: 'waiting' }
@@ -304,8 +329,6 @@ export class RunSession {
     this.#arrived = []
     const view = this.#view
     if (view && arrived.length > 0) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
-    // Only this page has the times of a call: the server does not store them.
-    if (arrived.some(([{ data }]) => callEvents.has(data.type))) this.#keep()
   }
 
   #fail(error: unknown): void {
@@ -313,8 +336,6 @@ export class RunSession {
     const view = this.#view
     if (!view) return
     const now = performance.now()
-    const last = this.#rounds.at(-1)
-    if (last && isUnsaid(last)) this.#reply = last.said ?? ''
     this.#show(error instanceof AbortError ? stopRun(view, now) : failRun(view, troubleFrom(error), now))
   }
 
@@ -334,19 +355,19 @@ export class RunSession {
     this.#rounds = rounds
     if (!isSame) {
       this.#outline = last
-      this.#keep()
+      const { conversationUuid } = this
+      if (conversationUuid && conversationUuid !== this.#kept.conversationUuid) this.#keep({ conversationUuid })
     }
     announce()
   }
 
-  #keep(): void {
-    const written = { tools: this.#toolNames, results: Object.fromEntries(this.#results), reply: this.#reply }
-    keepRun(this.#key, this.#unread ? { ...this.#unread, ...written } : keptOf(this.#rounds, written))
+  #keep(change: Partial<KeptReply>): void {
+    this.#kept = { ...this.#kept, ...change }
+    keepReply(this.#key, this.#kept)
   }
 
   /** Makes the run wait for its client tools until their results are entered. */
-  #tools() {
-    const names = this.#toolNames
+  #tools(names: readonly string[]) {
     if (names.length === 0) return {}
     const execute = (_: unknown, { id, signal }: ToolContext) =>
       new Promise<unknown>((resolve, reject) => {
@@ -357,20 +378,6 @@ export class RunSession {
   }
 }
 
-/** The last run as it is before its events are read again. */
-function viewOf(kept: KeptRun): RunView {
-  const { conversationUuid, startedAt, firstTokenMs, durationMs } = kept
-  return {
-    ...startedRun(startedAt - performance.timeOrigin),
-    conversationUuid,
-    firstTokenMs,
-    durationMs,
-    knownCalls: knownCalls(kept),
-    phase: firstTokenMs === null ? 'waiting' : 'streaming',
-  }
-}
-
-const callEvents = new Set<string>(['tool-call', 'tool-result', 'tool-error'])
 const resume = { maxAttempts: 6 }
 /** A schema that accepts everything: the person who answers reads the arguments. */
 const unchecked = { '~standard': { version: 1, vendor: 'stet', validate: (value: unknown) => ({ value }) } } as const

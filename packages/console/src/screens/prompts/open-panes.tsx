@@ -100,6 +100,7 @@ function OpenRun({ buffer, goTo, ...props }: OpenRunProps) {
   const { projectId, versionUuid, path } = props
   const navigate = useNavigate()
   const ready = useCallback(() => buffer.save(), [buffer])
+  const { run } = useSearch({ strict: false })
   const onExample = useCallback(
     (uuid: string | undefined) =>
       void navigate({
@@ -107,6 +108,10 @@ function OpenRun({ buffer, goTo, ...props }: OpenRunProps) {
         search: ({ example: _, ...rest }) => (uuid ? { ...rest, example: uuid } : rest),
         replace: true,
       }),
+    [navigate],
+  )
+  const onRun = useCallback(
+    (uuid: string) => void navigate({ to: '.', search: (search) => ({ ...search, run: uuid }), replace: true }),
     [navigate],
   )
   const latestGoTo = useRef(goTo)
@@ -124,7 +129,7 @@ function OpenRun({ buffer, goTo, ...props }: OpenRunProps) {
     },
     [navigate, projectId, versionUuid, path],
   )
-  return <RunPane {...props} {...{ ready, onExample, onLine }} textId={buffer.id} />
+  return <RunPane {...props} {...{ ready, onExample, run, onRun, onLine }} textId={buffer.id} />
 }
 
 /** The editor's shortcuts for errors, until the editor is loaded. */

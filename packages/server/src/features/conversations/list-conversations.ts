@@ -8,7 +8,7 @@ import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
-import type { ConversationFilter, ConversationPlace, StoredSummary } from './ports.ts'
+import type { ConversationFilter, RunPlace, StoredSummary } from './ports.ts'
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
 export async function listConversations(
@@ -47,15 +47,18 @@ function possibleFilter(caller: Caller, filter: ConversationFilter): Conversatio
 }
 
 /** @param seal binds the cursor to its list, so that no other sealed text is a valid cursor. */
-export function writeCursor(deps: Needs<'secrets'>, seal: string, place: ConversationPlace): string {
-  return deps.secrets.seal(`${place.createdAt.getTime()} ${place.uuid}`, seal)
+export function writeCursor(deps: Needs<'secrets'>, seal: string, { conversation, ...run }: RunPlace): string {
+  const places = conversation ? [run, conversation] : [run]
+  return deps.secrets.seal(places.map(({ createdAt, uuid }) => `${createdAt.getTime()} ${uuid}`).join(' '), seal)
 }
 
 /** @throws AppError BadRequestError if the cursor was not created with this seal. */
-export function readCursor(deps: Needs<'secrets'>, seal: string, cursor: string): ConversationPlace {
+export function readCursor(deps: Needs<'secrets'>, seal: string, cursor: string): RunPlace {
   try {
-    const [time = '', uuid = ''] = deps.secrets.open(cursor, seal).split(' ')
-    return { createdAt: new Date(Number(time)), uuid }
+    const [time = '', uuid = '', start, conversationUuid = ''] = deps.secrets.open(cursor, seal).split(' ')
+    const conversation =
+      start === undefined ? undefined : { createdAt: new Date(Number(start)), uuid: conversationUuid }
+    return defined({ createdAt: new Date(Number(time)), uuid, conversation })
   } catch {
     throw refuse('invalid-query', issueAt('cursor', 'is not a cursor of this list'))
   }

@@ -1,5 +1,6 @@
 /** Finds and lists runs by their facts, never by their messages. A request reads a bounded number of runs. */
 
+import { LIMITS } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -11,7 +12,7 @@ import { deletedProjects, findProject, largestId } from '../documents/version-re
 import type { ConversationAddress, FindDeps } from './find-conversation.ts'
 import { findConversation } from './find-conversation.ts'
 import { readCursor, writeCursor } from './list-conversations.ts'
-import type { ConversationPlace, RecordedRun, RunDetails, RunFilter, RunRecordStore } from './ports.ts'
+import type { RecordedRun, RunContent, RunDetails, RunFilter, RunPlace, RunRecordStore } from './ports.ts'
 
 export interface ListRunsInput extends Omit<RunFilter, 'authorId' | 'uuid'> {
   caller: Caller
@@ -21,10 +22,16 @@ export interface ListRunsInput extends Omit<RunFilter, 'authorId' | 'uuid'> {
   uuid?: string
   limit?: number
   cursor?: string
+  /** Adds the content of each run. */
+  include?: 'content'
+}
+
+export interface ListedRun extends RecordedRun {
+  content?: RunContent | undefined
 }
 
 export interface RunList {
-  items: RecordedRun[]
+  items: ListedRun[]
   nextCursor: string | null
   scannedTo: Date | null
 }
@@ -33,10 +40,12 @@ type ListDeps = Needs<'stores' | 'liveCache' | 'secrets'>
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
 export async function listRuns(deps: ListDeps, input: ListRunsInput): Promise<RunList> {
-  const { caller, projectId, limit = 50, cursor, ...wanted } = input
+  const { caller, projectId, include, cursor, limit = include ? LIMITS.contentPageSize : 50, ...wanted } = input
   const { workspaceId } = caller
   await findProject(deps, caller, projectId)
-  const seal = `workspace:${workspaceId}/project:${projectId}/run-cursor`
+  // A list by tag has an order of its own.
+  const order = wanted.tag === undefined && wanted.feedback === undefined ? 'run' : 'tagged-run'
+  const seal = `workspace:${workspaceId}/project:${projectId}/${order}-cursor`
   const after = cursor === undefined ? undefined : readCursor(deps, seal, cursor)
   const filter = possibleFilter(caller, wanted)
   if (!filter) return { items: [], nextCursor: null, scannedTo: null }
@@ -45,7 +54,10 @@ export async function listRuns(deps: ListDeps, input: ListRunsInput): Promise<Ru
     return { items: [], nextCursor: null, scannedTo: null }
   }
   const { shown, bound } = await searchPage(runRecords, projectId, filter, { limit, after })
-  const items = await runRecords.list(shown.map(({ uuid }) => uuid))
+  const uuids = shown.map(({ uuid }) => uuid)
+  const runs: ListedRun[] = await runRecords.list(uuids)
+  const contents = include && (await runRecords.listContent(uuids))
+  const items = contents ? runs.map((run) => ({ ...run, content: contents.get(run.uuid) })) : runs
   return { items, nextCursor: bound && writeCursor(deps, seal, bound), scannedTo: bound?.createdAt ?? null }
 }
 
@@ -53,13 +65,12 @@ async function searchPage(
   store: RunRecordStore,
   projectId: number,
   filter: RunFilter,
-  { limit, after }: { limit: number; after: ConversationPlace | undefined },
-): Promise<{ shown: ConversationPlace[]; bound: ConversationPlace | null }> {
+  { limit, after }: { limit: number; after: RunPlace | undefined },
+): Promise<{ shown: RunPlace[]; bound: RunPlace | null }> {
   // One extra place shows whether there is a next page.
-  const search = (until?: ConversationPlace) =>
-    store.search(projectId, filter, defined({ limit: limit + 1, after, until }))
+  const search = (until?: RunPlace) => store.search(projectId, filter, defined({ limit: limit + 1, after, until }))
   let places = await search()
-  let bound: ConversationPlace | null = null
+  let bound: RunPlace | null = null
   if (places.length <= limit) {
     bound = await store.findBound(projectId, filter, after)
     // The page ends exactly where the next one begins, whatever was written or deleted between the statements.
@@ -72,7 +83,16 @@ async function searchPage(
 /** Returns undefined if no run can match. */
 function possibleFilter(
   caller: Caller,
-  { author, uuid, versionUuid, documentUuid, path, from, to, ...equal }: Omit<ListRunsInput, 'caller' | 'projectId'>,
+  {
+    author,
+    uuid,
+    versionUuid,
+    documentUuid,
+    path,
+    from,
+    to,
+    ...equal
+  }: Omit<ListRunsInput, 'caller' | 'projectId' | 'include'>,
 ): RunFilter | undefined {
   const [version, document] = [versionUuid, documentUuid].map((text) =>
     text === undefined ? undefined : (readUuid(text) ?? null),

@@ -1,4 +1,12 @@
-import type { ParametersState, RequestChannel, RunMode, RunSpan } from '@stet/contract/vocabulary'
+import type {
+  FeedbackValue,
+  Message,
+  ParametersState,
+  RequestChannel,
+  RunMode,
+  RunOverrides,
+  RunSpan,
+} from '@stet/contract/vocabulary'
 import type { Author } from '../../shared/caller.ts'
 import type { StoredConversation, StoredRun, StoredRunResult } from '../runs/ports.ts'
 import type { RunStatus } from '../runs/run.ts'
@@ -55,6 +63,10 @@ export interface RecordedRun extends Pick<StoredConversation, 'path' | 'customId
   usageEstimated: boolean
   /** In US dollars. Null if a model call has no price. */
   cost: number | null
+  overrides: RunOverrides | null
+  /** The tags of the conversation in alphabetical order, without those of feedback. */
+  tags: string[]
+  feedback: FeedbackValue | null
   parametersState: ParametersState
   firstEventId: number
   lastEventId: number | null
@@ -69,6 +81,47 @@ export interface RunDetails extends RecordedRun {
   spansCut: boolean
   /** The run's messages in the conversation: `[from, to)`. Null until the run has ended. */
   messageRange: number[] | null
+  note: Note | null
+}
+
+/** What a run was given, and its own messages in the conversation: none until it has ended. */
+export interface RunContent {
+  parameters: Record<string, unknown> | null
+  messages: Message[]
+}
+
+export interface Note {
+  text: string
+  author: Author | null
+  at: Date
+}
+
+export interface Labels {
+  /** In alphabetical order, without those of feedback. */
+  tags: string[]
+  note: Note | null
+}
+
+export interface TagUse {
+  tag: string
+  conversations: number
+  lastAt: Date
+}
+
+/** A conversation whose row a transaction has locked, so that two writers of its labels take turns. */
+export type LockedConversation = Pick<StoredConversation, 'uuid' | 'projectId' | 'createdAt'>
+
+export interface LabelStore {
+  /** Returns false for a deleted conversation. */
+  lock(workspaceId: number, conversationUuid: string): Promise<boolean>
+  find(conversationUuid: string): Promise<Labels>
+  /** Replaces the tags, except that of feedback. */
+  replaceTags(conversation: LockedConversation, tags: readonly string[], authorId: number): Promise<void>
+  /** Null removes the note. */
+  saveNote(conversationUuid: string, note: { text: string; authorId: number; at: Date } | null): Promise<void>
+  replaceFeedback(conversation: LockedConversation, value: FeedbackValue, authorId: number): Promise<void>
+  /** The tags of conversations that started at `since` or later, the most frequent first. */
+  listUses(projectId: number, since: Date, limit: number): Promise<TagUse[]>
 }
 
 /** All given fields must match. `from` and `to` are inclusive. */
@@ -81,12 +134,19 @@ export interface RunFilter {
   via?: RequestChannel
   authorId?: number
   customIdentifier?: string
+  tag?: string
+  feedback?: FeedbackValue
   minCost?: number
   minDurationMs?: number
   from?: Date
   to?: Date
   /** The uuid of the run or of its conversation. */
   uuid?: { first: string; last: string }
+}
+
+/** A run in the order of a list. With a tag, the start of its conversation comes first. */
+export interface RunPlace extends ConversationPlace {
+  conversation?: ConversationPlace
 }
 
 /** The most runs that a search reads. Filters without an index apply to these. */
@@ -97,14 +157,15 @@ export interface RunRecordStore {
   search(
     projectId: number,
     filter: RunFilter,
-    page: { after?: ConversationPlace; until?: ConversationPlace; limit: number },
-  ): Promise<ConversationPlace[]>
+    page: { after?: RunPlace; until?: RunPlace; limit: number },
+  ): Promise<RunPlace[]>
   /** Whether the prompt belongs to the project. The index of a prompt's runs has those of all projects. */
   hasPrompt(projectId: number, documentUuid: string): Promise<boolean>
   /** Returns the last run that a search reads. Null if the search reads all runs. */
-  findBound(projectId: number, filter: RunFilter, after?: ConversationPlace): Promise<ConversationPlace | null>
+  findBound(projectId: number, filter: RunFilter, after?: RunPlace): Promise<RunPlace | null>
   /** In the given order, without unknown runs. */
   list(uuids: readonly string[]): Promise<RecordedRun[]>
+  listContent(uuids: readonly string[]): Promise<ReadonlyMap<string, RunContent>>
   /** Oldest first. */
   listOf(conversationUuid: string): Promise<RecordedRun[]>
   /** @param uuid of a run, or of a conversation for its latest run. */

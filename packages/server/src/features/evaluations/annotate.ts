@@ -1,10 +1,12 @@
+/** Scores of conversations: those that people give, and the feedback of an application's users. */
+
 import { randomUUID } from 'node:crypto'
-import type { AnnotateBody } from '@stet/contract/vocabulary'
+import type { AnnotateBody, FeedbackBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import { type ConversationAddress, type FindDeps, findConversation } from '../conversations/find-conversation.ts'
 import type { Needs } from '../deps.ts'
 import { resolveVersion } from '../documents/version-ref.ts'
-import { type Annotation, readScore } from './evaluation.ts'
+import { type Annotation, completeConfiguration, type Evaluation, readScore } from './evaluation.ts'
 import { findEvaluation } from './find-evaluation.ts'
 
 interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationAddress {
@@ -36,6 +38,8 @@ export async function annotate(
     score,
     ...readScore(score, evaluation),
     metadata: context === undefined ? metadata : { ...metadata, context },
+    source: 'person',
+    by: null,
     createdAt: deps.clock.now(),
   }
   return deps.transaction(async ({ annotations }) => {
@@ -43,4 +47,48 @@ export async function annotate(
     if (!isWritten) throw refuse('unknown-conversation')
     return annotation
   })
+}
+
+export interface GivenFeedback {
+  value: FeedbackBody['value']
+  comment: string | null
+  createdAt: Date
+}
+
+/**
+ * Stores a user's verdict as an annotation of the project's evaluation `Feedback`, and as the tag that lists search by.
+ * The verdict replaces the user's earlier one; of several users, the newest counts.
+ * @throws AppError NotFoundError.
+ */
+export async function recordFeedback(
+  deps: FindDeps & Needs<'transaction' | 'clock'>,
+  { caller, value, comment, by, ...address }: FeedbackBody & ConversationAddress,
+): Promise<GivenFeedback> {
+  const conversation = await findConversation(deps, { caller, ...address })
+  const { uuid: conversationUuid, workspaceId, projectId, versionUuid } = conversation
+  const createdAt = deps.clock.now()
+  const builtIn = feedbackEvaluation(workspaceId, projectId, createdAt)
+  const score = value === 'up' ? 1 : 0
+  return deps.transaction(async ({ annotations, evaluations, labels }) => {
+    if (!(await labels.lock(workspaceId, conversationUuid))) throw refuse('unknown-conversation')
+    const evaluationUuid = await evaluations.findOrCreate(workspaceId, 'feedback', builtIn)
+    if (by !== undefined) await annotations.deleteOf({ conversationUuid, evaluationUuid, by })
+    const isWritten = await annotations.create(workspaceId, {
+      ...{ uuid: randomUUID(), conversationUuid, evaluationUuid, versionUuid, authorId: caller.author.id },
+      ...{ score, ...readScore(score, builtIn), metadata: comment === undefined ? {} : { reason: comment } },
+      ...{ source: 'user', by: by ?? null, createdAt },
+    })
+    if (!isWritten) throw refuse('unknown-conversation')
+    await labels.replaceFeedback(conversation, value, caller.author.id)
+    return { value, comment: comment ?? null, createdAt }
+  })
+}
+
+function feedbackEvaluation(workspaceId: number, projectId: number, at: Date): Evaluation {
+  return {
+    ...{ uuid: randomUUID(), workspaceId, projectId, documentUuid: null, name: 'Feedback', metric: 'binary' },
+    description: "Feedback of your application's users",
+    configuration: completeConfiguration('binary', {}),
+    ...{ createdAt: at, updatedAt: at },
+  }
 }

@@ -22,7 +22,10 @@ export interface Evaluation {
   updatedAt: Date
 }
 
-/** A person's score for a conversation. Annotations are immutable. The newest one of each evaluation counts. */
+/** The name of an evaluation that a project has at most once, and that no caller creates. */
+export type BuiltIn = 'feedback'
+
+/** A score for a conversation. Annotations are immutable. The newest one of each evaluation counts. */
 export interface Annotation {
   uuid: string
   conversationUuid: string
@@ -34,6 +37,10 @@ export interface Annotation {
   normalizedScore: number
   hasPassed: boolean
   metadata: Record<string, unknown>
+  /** `person` for a score that an API key gave, `user` for the feedback of an application's user. */
+  source: 'person' | 'user'
+  /** The application's id of that user. */
+  by: string | null
   createdAt: Date
 }
 
@@ -43,6 +50,8 @@ export interface EvaluationStore {
   list(workspaceId: number, filter: EvaluationFilter): Promise<Evaluation[]>
   findOptional(workspaceId: number, uuid: string): Promise<Evaluation | null>
   create(workspaceId: number, evaluation: Evaluation): Promise<void>
+  /** Returns the uuid of the project's evaluation. Creates the given one if there is none. */
+  findOrCreate(workspaceId: number, builtIn: BuiltIn, evaluation: Evaluation): Promise<string>
 }
 
 export interface AnnotationStore {
@@ -50,6 +59,8 @@ export interface AnnotationStore {
   list(workspaceId: number, conversationUuid: string): Promise<Annotation[]>
   /** Returns false and writes nothing if the conversation or the evaluation was deleted. */
   create(workspaceId: number, annotation: Annotation): Promise<boolean>
+  /** Deletes the user's earlier scores of this conversation. */
+  deleteOf(user: Pick<Annotation, 'conversationUuid' | 'evaluationUuid' | 'by'>): Promise<void>
 }
 
 const defaultRange = { minRating: 1, maxRating: 5 } as const

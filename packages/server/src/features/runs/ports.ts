@@ -5,6 +5,7 @@ import type {
   RequestChannel,
   RunErrorCode,
   RunMode,
+  RunOverrides,
   ToolCall,
 } from '@stet/contract/vocabulary'
 import type { Span } from '../../shared/tracer.ts'
@@ -86,6 +87,9 @@ export interface RunStart {
   apiKeyId: number
   authorId: number
   parameters: KeptParameters
+  overrides?: RunOverrides | undefined
+  /** Tags of the conversation that the run starts, without duplicates. */
+  tags?: readonly string[] | undefined
 }
 
 export interface KeptParameters {

@@ -1,6 +1,7 @@
 import type {
   Message,
   ProviderEvent,
+  RunOverrides,
   RunState,
   TextResponse,
   Usage,
@@ -18,6 +19,9 @@ import type { TemplateSource } from '../templates/template-engine.ts'
  *      └──────────┴──────▶ stopped     (ended by `abort_error`)
  */
 export type RunStatus = RunState
+
+/** Tags with this prefix are set by feedback. */
+export const feedbackPrefix = 'feedback:'
 
 export interface RunSource {
   documentUuid: string
@@ -183,6 +187,8 @@ export interface PromptSteps {
   usesSteps: boolean
   /** The configuration if rendering ends without a step. */
   config: Record<string, unknown>
+  /** Settings that the caller gave in place of the front matter. */
+  overrides?: RunOverrides | undefined
   /** The caller's messages, appended after the compiled prompt. */
   messages: Message[]
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Message, RunMode } from '@stet/contract/vocabulary'
+import type { Message, RunMode, RunOverrides } from '@stet/contract/vocabulary'
+import { withOverrides } from '@stet/template/config'
 import { similarNames } from '@stet/template/similar-names'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Span } from '../../shared/tracer.ts'
+import { requireScope } from '../access/api-key.ts'
 import type { Needs } from '../deps.ts'
 import { type PreparedPrompt, preparePrompt } from '../documents/read-document.ts'
 import type { Claim } from '../idempotency/ports.ts'
@@ -12,7 +14,7 @@ import { assertCompiles, USER_MESSAGE_VARIABLE, withUserMessage } from '../templ
 import { type StartedRun, watchRun } from './events/watch-run.ts'
 import type { ExecuteDeps } from './execute-run.ts'
 import type { KeptParameters, NewConversation, NewRun, RunStart } from './ports.ts'
-import type { PromptInput } from './run.ts'
+import { feedbackPrefix, type PromptInput } from './run.ts'
 import { planOf, renderAhead } from './steps/run-plan.ts'
 import { superviseRun } from './supervise-run.ts'
 
@@ -25,6 +27,8 @@ export interface StartRunInput {
   messages: Message[]
   userMessage?: string
   customIdentifier?: string
+  tags?: readonly string[]
+  overrides?: RunOverrides
   /** Names of client tools whose results the caller posts during the run. JSON mode ignores this list. */
   tools?: readonly string[]
   omitsToolsRequested?: boolean | undefined
@@ -75,12 +79,17 @@ export async function startRun(
   return watchRun(supervised)
 }
 
-/** @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; RunError `chain_compile_error`. */
+/**
+ * @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; ForbiddenError for overrides without the
+ * scope `write`; RunError `chain_compile_error`.
+ */
 export async function prepareRun(
   deps: ExecuteDeps,
   input: StartRunInput,
   origin: NewConversation['origin'],
 ): Promise<{ conversation: NewConversation; prompt: PromptInput; start: Omit<RunStart, 'mode'> }> {
+  const tags = input.tags && ownTags(input.tags)
+  if (input.overrides) requireScope(input.caller, ['write'])
   const prepared = await preparePrompt(deps, input)
   const { scan, project } = prepared
   assertCompiles(scan)
@@ -90,7 +99,8 @@ export async function prepareRun(
   if (scan.usesSteps && input.messages.length > 0) throw refuse('messages-with-steps')
   warnOfUnknown(deps, input, prepared)
 
-  const conversation = newConversation(deps, input, prepared, origin)
+  const config = input.overrides ? withOverrides(scan.config, input.overrides) : scan.config
+  const conversation = newConversation(deps, input, { ...prepared, config }, origin)
   const { workspaceId, projectId, versionUuid, uuid: conversationUuid, path } = conversation
   return {
     conversation,
@@ -103,7 +113,8 @@ export async function prepareRun(
       source: input.userMessage === undefined ? prepared.source : withUserMessage(prepared.source, scan),
       parameters,
       usesSteps: scan.usesSteps,
-      config: scan.config,
+      config,
+      overrides: input.overrides,
       messages: input.messages,
       omitsToolsRequested: input.omitsToolsRequested,
     },
@@ -111,8 +122,17 @@ export async function prepareRun(
       apiKeyId: input.caller.apiKeyId,
       authorId: input.caller.author.id,
       parameters: keptParameters(project.keepParameters ?? deps.runs.settings.keepParameters, values),
+      overrides: input.overrides,
+      tags,
     },
   }
+}
+
+/** Returns the tags without duplicates. @throws AppError BadRequestError for the reserved prefix. */
+export function ownTags(given: readonly string[]): string[] {
+  const reserved = given.find((tag) => tag.startsWith(feedbackPrefix))
+  if (reserved !== undefined) throw refuse('invalid-tag', { tag: reserved })
+  return [...new Set(given)]
 }
 
 const maxKeptBytes = 65_536
@@ -163,15 +183,15 @@ export async function storedOrAbandoned<T>(deps: Needs<'runs'>, run: NewRun, sto
 export function newConversation(
   deps: Needs<'clock'>,
   input: Pick<StartRunInput, 'caller' | 'customIdentifier'>,
-  prepared: PreparedPrompt,
+  prepared: PreparedPrompt & { config?: Record<string, unknown> },
   origin: NewConversation['origin'],
 ): NewConversation {
-  const { project, version, text, scan } = prepared
-  // Front matter overrides project defaults. Later chats use this configuration even if the prompt was edited.
+  const { project, version, text, scan, config: own = scan.config } = prepared
+  // Front matter and the run's overrides rank above project defaults. Later chats use this configuration even if the prompt was edited.
   const config: Record<string, unknown> = {}
   if (project.defaultProvider !== null) config['provider'] = project.defaultProvider
   if (project.defaultModel !== null) config['model'] = project.defaultModel
-  for (const [key, value] of Object.entries(scan.config)) {
+  for (const [key, value] of Object.entries(own)) {
     // A null value counts as absent, as in the run itself.
     if (value !== null) config[key] = value
   }

@@ -1,4 +1,4 @@
-import type { LocatedIssue, Message } from '@stet/contract/vocabulary'
+import type { LocatedIssue, Message, RunOverrides } from '@stet/contract/vocabulary'
 import type { PromptIssue, PromptScan, PromptSource } from '@stet/template'
 import { AppError, RunError } from '../../shared/app-error.ts'
 
@@ -21,6 +21,8 @@ export interface TemplateStepInput {
   state?: unknown
   /** All messages of the previous model step, including tool calls. The assistant's final answer is last. */
   answer?: Message[]
+  /** Settings that rank above the front matter and below the step's attributes. */
+  overrides?: RunOverrides
 }
 
 export type TemplateStep =
@@ -29,7 +31,7 @@ export type TemplateStep =
       input: Message[]
       /** The messages that this step adds to the stored conversation. */
       added: Message[]
-      /** The front matter, overridden by the step's attributes. */
+      /** The front matter, overridden by the run's settings and then by the step's attributes. */
       config: Record<string, unknown>
       /** JSON to pass to the next step. */
       state: unknown

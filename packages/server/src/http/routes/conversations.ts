@@ -2,14 +2,18 @@ import type { contract } from '@stet/contract'
 import { defined } from '@stet/template/defined'
 import { deleteConversation, eraseConversations } from '../../features/conversations/deletion/delete-conversations.ts'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
+import { labelConversation } from '../../features/conversations/label-conversation.ts'
 import { listConversations } from '../../features/conversations/list-conversations.ts'
 import { findRunDetails, listRuns, listRunsOf } from '../../features/conversations/list-runs.ts'
-import { conversationBody, summaryBody } from '../../wire/conversation.ts'
+import { recordFeedback } from '../../features/evaluations/annotate.ts'
+import { conversationBody, labeledBody, summaryBody } from '../../wire/conversation.ts'
+import { feedbackBody } from '../../wire/evaluation.ts'
 import { clientBody } from '../../wire/legacy-clients.ts'
-import { runBody, runDetailsBody } from '../../wire/run-record.ts'
+import { listedRunBody, runBody, runDetailsBody } from '../../wire/run-record.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
+import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
 import { sizedBody } from '../raw-response.ts'
@@ -35,6 +39,17 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
       const body = clientBody(contextOf(res).legacyClient, conversationBody(conversation))
       return { status: 200, body: sizedBody(unread, res, body) }
     },
+    update: async ({ params, body, res }) => {
+      const caller = callerOf(res)
+      await unread.reserve(res, caller.apiKeyId)
+      const labeled = await labelConversation(deps, { ...params, ...body, caller })
+      const shown = clientBody(contextOf(res).legacyClient, labeledBody(labeled))
+      return { status: 200, body: sizedBody(unread, res, shown) }
+    },
+    feedback: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200, bodyOf: feedbackBody }, (own) =>
+        recordFeedback(own, { ...params, ...body, caller: callerOf(res) }),
+      ),
     erase: async ({ query: { customIdentifier, projectId }, res }) => {
       const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'unknown-project') }
       const erased = await eraseConversations(deps, { caller: callerOf(res), customIdentifier, ...project })
@@ -47,7 +62,7 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
   }
 }
 
-export function runRecordRoutes(deps: HttpDeps): Routes<typeof contract.runRecords> {
+export function runRecordRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.runRecords> {
   return {
     list: async ({ params, query: { from, to, ...wanted }, res }) => {
       const projectId = pathId(params.projectId, 'unknown-project')
@@ -55,9 +70,12 @@ export function runRecordRoutes(deps: HttpDeps): Routes<typeof contract.runRecor
         ...(from === undefined ? {} : { from: new Date(from) }),
         ...(to === undefined ? {} : { to: new Date(to) }),
       }
-      const found = await listRuns(deps, { caller: callerOf(res), projectId, ...wanted, ...times })
+      const caller = callerOf(res)
+      if (wanted.include) await unread.reserve(res, caller.apiKeyId)
+      const found = await listRuns(deps, { caller, projectId, ...wanted, ...times })
       const scannedTo = found.scannedTo?.toISOString() ?? null
-      return { status: 200, body: { items: found.items.map(runBody), nextCursor: found.nextCursor, scannedTo } }
+      const body = { items: found.items.map(listedRunBody), nextCursor: found.nextCursor, scannedTo }
+      return { status: 200, body: wanted.include ? sizedBody(unread, res, body) : body }
     },
     get: async ({ params: { runUuid }, res }) => {
       const run = await findRunDetails(deps, { caller: callerOf(res), runUuid })

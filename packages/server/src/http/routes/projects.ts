@@ -1,9 +1,11 @@
 import type { contract } from '@stet/contract'
 import { defined } from '@stet/template/defined'
 import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
+import { listTags } from '../../features/conversations/label-conversation.ts'
 import { type CreatedProject, createProject } from '../../features/projects/create-project.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
 import { readStats } from '../../features/stats/read-stats.ts'
+import { tagUseBody } from '../../wire/conversation.ts'
 import { createdProjectBody, projectBody, statsBody } from '../../wire/project.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
@@ -41,6 +43,11 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
       const range = { from: readInstant(from), to: readInstant(to) }
       const stats = await readStats(deps, { ...rest, ...defined(range), caller: callerOf(res), projectId })
       return { status: 200, body: statsBody(stats) }
+    },
+    tags: async ({ params, res }) => {
+      const projectId = pathId(params.projectId, 'unknown-project')
+      const uses = await listTags(deps, { caller: callerOf(res), projectId })
+      return { status: 200, body: uses.map(tagUseBody) }
     },
   }
 }

@@ -90,7 +90,7 @@ interface RunCall {
 }
 
 function runInput({ params, body, req, res }: RunCall) {
-  const { userMessage, customIdentifier } = body
+  const { userMessage, customIdentifier, tags, overrides } = body
   return {
     // Evaluated first, so that an invalid `Idempotency-Key` is reported before an unknown project.
     claim: idempotencyClaim(req, res),
@@ -100,7 +100,7 @@ function runInput({ params, body, req, res }: RunCall) {
     parameters: body.parameters,
     messages: body.messages ?? [],
     tools: body.tools ?? [],
-    ...defined({ userMessage, customIdentifier }),
+    ...defined({ userMessage, customIdentifier, tags, overrides }),
     omitsToolsRequested: contextOf(res).legacyClient !== undefined,
     span: contextOf(res).span,
     warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),

@@ -40,6 +40,7 @@ export const successes: Record<string, Success> = {
     const { id, name } = await newProject(bench)
     return { ids: { projectId: String(id) }, body: { name } }
   },
+  'projects.tags': async (world) => ({ ids: await inProject(world) }),
   'projects.stats': async (world) => ({ ids: await inProject(world) }),
   'versions.list': async (world) => ({ ids: await inProject(world) }),
   'versions.create': async (world) => ({ ids: await inProject(world), body: { name: newName() } }),
@@ -89,6 +90,8 @@ export const successes: Record<string, Success> = {
   'runRecords.ofConversation': async (world) => ({ ids: await conversation(world) }),
   'conversations.list': async ({ project }) => ({ query: `?projectId=${project.id}` }),
   'conversations.get': async (world) => ({ ids: await conversation(world) }),
+  'conversations.update': async (world) => ({ ids: await conversation(world), body: { tags: ['a'], note: 'x' } }),
+  'conversations.feedback': async (world) => ({ ids: await conversation(world), body: { value: 'up', by: 'x' } }),
   'conversations.erase': async () => ({ query: `?customIdentifier=${newName()}` }),
   'conversations.delete': async ({ bench }) => {
     const { body } = await bench.run('hello')

@@ -60,6 +60,9 @@ const belowConversations: Record<ConversationTable, string> = {
   tool_call: `DELETE FROM tool_call WHERE id IN (SELECT t.id FROM run r JOIN tool_call t ON t.run_uuid = r.uuid
     WHERE r.conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
   annotation: batchOf('annotation', 'conversation_uuid = ANY($1::uuid[])'),
+  conversation_tag: `DELETE FROM conversation_tag WHERE (project_id, tag, at, conversation_uuid) IN (
+    SELECT project_id, tag, at, conversation_uuid FROM conversation_tag
+    WHERE conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
   log_entry: `DELETE FROM log_entry WHERE conversation_uuid = ANY($1::uuid[])`,
   idempotency_record: erasingRecords('conversation_uuid = ANY($1::uuid[])'),
   run: `DELETE FROM run WHERE uuid IN (

@@ -28,6 +28,13 @@ export function postgresEvaluationStore(client: DatabaseClient): EvaluationStore
       const data = { ...evaluation, workspaceId, configuration: toJson(configuration) }
       await client.evaluation.create({ data })
     },
+    async findOrCreate(workspaceId, builtIn, { configuration, ...evaluation }) {
+      const data = { ...evaluation, workspaceId, builtIn, configuration: toJson(configuration) }
+      // Waits for a concurrent first use, and then finds its row.
+      await client.evaluation.createMany({ data: [data], skipDuplicates: true })
+      const where = { projectId_builtIn: { projectId: evaluation.projectId, builtIn } }
+      return (await client.evaluation.findUniqueOrThrow({ where, select: { uuid: true } })).uuid
+    },
   }
 }
 
@@ -56,13 +63,16 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
         throw error
       }
     },
+    async deleteOf({ conversationUuid, evaluationUuid, by }) {
+      await client.annotation.deleteMany({ where: { conversationUuid, evaluationUuid, by, source: 'user' } })
+    },
   }
 }
 
-function toEvaluation({ id: _id, metric, configuration, ...row }: EvaluationRow): Evaluation {
+function toEvaluation({ id: _id, builtIn: _builtIn, metric, configuration, ...row }: EvaluationRow): Evaluation {
   return { ...row, metric: metric as Evaluation['metric'], configuration: fromJson(configuration) }
 }
 
-function toAnnotation({ id: _id, workspaceId: _workspaceId, metadata, ...row }: AnnotationRow): Annotation {
-  return { ...row, metadata: fromJson(metadata) }
+function toAnnotation({ id: _id, workspaceId: _workspaceId, metadata, source, ...row }: AnnotationRow): Annotation {
+  return { ...row, metadata: fromJson(metadata), source: source as Annotation['source'] }
 }

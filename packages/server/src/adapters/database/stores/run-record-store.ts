@@ -1,14 +1,17 @@
+import type { Message } from '@stet/contract/vocabulary'
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type {
-  ConversationPlace,
   RecordedRun,
+  RunContent,
   RunDetails,
   RunFilter,
+  RunPlace,
   RunRecordStore,
 } from '../../../features/conversations/ports.ts'
 import { runScan } from '../../../features/conversations/ports.ts'
-import type { RunStatus } from '../../../features/runs/run.ts'
-import type { DatabaseClient } from '../database.ts'
+import { feedbackPrefix, type RunStatus } from '../../../features/runs/run.ts'
+import { type DatabaseClient, fromJson } from '../database.ts'
+import { findNote, labelsIn } from './conversation-store.ts'
 
 const shown = {
   omit: { result: true, eventLog: true, input: true, parameters: true, spans: true },
@@ -24,16 +27,15 @@ export function postgresRunRecordStore(client: DatabaseClient): RunRecordStore {
     async search(projectId, filter, { after, until, limit }) {
       // The inner query reads keys in the order of an index until `limit` of them match. A scalar subquery is never
       // turned into a join, which would read all conversations.
-      return client.$queryRaw<ConversationPlace[]>`
-        SELECT r.uuid::text AS uuid, r.created_at AS "createdAt"
-        FROM (${scanned(projectId, filter, { after, until })} LIMIT ${runScan}) r
-        WHERE ${matching(filter)} ORDER BY r.created_at DESC, r.uuid DESC LIMIT ${limit}`
+      const places = await client.$queryRaw<PlaceRow[]>`
+        SELECT ${placeColumns(filter)} FROM (${scanned(projectId, filter, { after, until })} LIMIT ${runScan}) r
+        WHERE ${matching(filter)} ORDER BY ${newestFirst(filter)} LIMIT ${limit}`
+      return places.map(toPlace)
     },
     async findBound(projectId, filter, after) {
-      const [bound] = await client.$queryRaw<ConversationPlace[]>`
-        SELECT r.uuid::text AS uuid, r.created_at AS "createdAt"
-        FROM (${scanned(projectId, filter, { after })} OFFSET ${runScan - 1} LIMIT 1) r`
-      return bound ?? null
+      const [bound] = await client.$queryRaw<PlaceRow[]>`
+        SELECT ${placeColumns(filter)} FROM (${scanned(projectId, filter, { after })} OFFSET ${runScan - 1} LIMIT 1) r`
+      return bound ? toPlace(bound) : null
     },
     async hasPrompt(projectId, documentUuid) {
       return (await client.document.findFirst({ where: { projectId, documentUuid }, select: { id: true } })) !== null
@@ -44,6 +46,7 @@ export function postgresRunRecordStore(client: DatabaseClient): RunRecordStore {
       const place = new Map(uuids.map((uuid, index) => [uuid, index]))
       return runs.sort((one, other) => (place.get(one.uuid) ?? 0) - (place.get(other.uuid) ?? 0))
     },
+    listContent: (uuids) => listContent(client, uuids),
     async listOf(conversationUuid) {
       const rows = await client.run.findMany({
         where: { conversationUuid },
@@ -67,11 +70,7 @@ async function findDetails(client: DatabaseClient, workspaceId: number, uuid: st
   if (!row) return null
   const { parameters, spans, ...run } = row
   const [record] = await toRecords(client, [run])
-  // The results of this run and of the one before say how many messages the conversation had at their ends.
-  const ends = await client.$queryRaw<{ covers: number | null }[]>`
-    SELECT (r.result->>'covers')::int AS covers FROM run r
-    WHERE r.conversation_uuid = ${run.conversationUuid}::uuid AND r.epoch <= ${run.epoch} ORDER BY r.epoch DESC LIMIT 2`
-  const [to, from] = ends.map(({ covers }) => covers)
+  const ranges = await messageRanges(client, [run.uuid])
   const kept = (spans === null ? { spans: [], spansCut: false } : JSON.parse(spans)) as Pick<
     RunDetails,
     'spans' | 'spansCut'
@@ -80,20 +79,97 @@ async function findDetails(client: DatabaseClient, workspaceId: number, uuid: st
   return {
     ...record,
     ...kept,
-    parameters: parameters === null ? null : (JSON.parse(parameters) as Record<string, unknown>),
-    messageRange: to == null ? null : [from ?? 0, to],
+    parameters: readParameters(parameters),
+    messageRange: ranges.get(run.uuid) ?? null,
+    note: await findNote(client, run.conversationUuid),
   }
 }
 
+/** The results of a run and of the one before say how many messages the conversation had at their ends. */
+async function messageRanges(client: DatabaseClient, uuids: readonly string[]): Promise<Map<string, [number, number]>> {
+  const ends = await client.$queryRaw<{ uuid: string; from: number | null; to: number | null }[]>`
+    SELECT r.uuid::text AS uuid, (r.result->>'covers')::int AS "to",
+      (SELECT (p.result->>'covers')::int FROM run p
+       WHERE p.conversation_uuid = r.conversation_uuid AND p.epoch < r.epoch ORDER BY p.epoch DESC LIMIT 1) AS "from"
+    FROM run r WHERE r.uuid = ANY(${[...uuids]}::uuid[])`
+  return new Map(ends.flatMap(({ uuid, from, to }) => (to === null ? [] : [[uuid, [from ?? 0, to]]])))
+}
+
+async function listContent(client: DatabaseClient, uuids: readonly string[]): Promise<Map<string, RunContent>> {
+  const select = { uuid: true, conversationUuid: true, parameters: true } as const
+  const runs = await client.run.findMany({ where: { uuid: { in: [...uuids] } }, select })
+  const conversations = await client.conversation.findMany({
+    where: { uuid: { in: runs.map(({ conversationUuid }) => conversationUuid) } },
+    select: { uuid: true, messages: true },
+  })
+  const messagesOf = new Map(conversations.map(({ uuid, messages }) => [uuid, fromJson<Message[]>(messages)]))
+  const ranges = await messageRanges(client, uuids)
+  return new Map(
+    runs.map(({ uuid, conversationUuid, parameters }) => {
+      const messages = messagesOf.get(conversationUuid)?.slice(...(ranges.get(uuid) ?? [0, 0])) ?? []
+      return [uuid, { parameters: readParameters(parameters), messages }]
+    }),
+  )
+}
+
+function readParameters(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>)
+}
+
+/** `start` is that of the conversation. Null for a search without a tag. */
+interface PlaceRow {
+  uuid: string
+  createdAt: Date
+  start: Date | null
+  conversationUuid: string
+}
+
+const tagOf = ({ tag, feedback }: RunFilter) => tag ?? (feedback && `${feedbackPrefix}${feedback}`)
+
+const placeColumns = (filter: RunFilter) => Prisma.sql`r.uuid::text AS uuid, r.created_at AS "createdAt",
+  ${tagOf(filter) === undefined ? Prisma.sql`NULL::timestamptz` : Prisma.sql`r.start`} AS start,
+  r.conversation_uuid::text AS "conversationUuid"`
+
+/** The order of the scanned index, so that the search can end early. */
+const newestFirst = (filter: RunFilter) =>
+  tagOf(filter) === undefined
+    ? Prisma.sql`r.created_at DESC, r.uuid DESC`
+    : Prisma.sql`r.start DESC, r.conversation_uuid DESC, r.created_at DESC, r.uuid DESC`
+
+function toPlace({ start, conversationUuid, ...place }: PlaceRow): RunPlace {
+  return start === null ? place : { ...place, conversation: { createdAt: start, uuid: conversationUuid } }
+}
+
+interface Section {
+  after?: RunPlace | undefined
+  until?: RunPlace | undefined
+}
+
+const scannedColumns = Prisma.sql`r.uuid, r.created_at, r.conversation_uuid, r.status, r.document_uuid, r.version_uuid,
+  r.model, r.via, r.author_id, r.cost_nano, r.ended_at`
+
 /** The keys of the narrowest index, newest first. Has the columns that `matching` reads. */
-function scanned(
-  projectId: number,
-  filter: RunFilter,
-  { after, until }: { after?: ConversationPlace | undefined; until?: ConversationPlace | undefined },
-): Prisma.Sql {
+function scanned(projectId: number, filter: RunFilter, section: Section): Prisma.Sql {
+  const tag = tagOf(filter)
+  return tag === undefined ? scannedRuns(projectId, filter, section) : scannedByTag(projectId, tag, section)
+}
+
+/** The key of the tags has the order of the conversations. Each of them has a few runs. */
+function scannedByTag(projectId: number, tag: string, { after, until }: Section): Prisma.Sql {
+  const keys = ({ createdAt, uuid, conversation = { createdAt, uuid } }: RunPlace) =>
+    Prisma.sql`(${conversation.createdAt}::timestamptz, ${conversation.uuid}::uuid, ${createdAt}::timestamptz, ${uuid}::uuid)`
+  const place = Prisma.sql`(t.at, t.conversation_uuid, r.created_at, r.uuid)`
+  return Prisma.sql`SELECT ${scannedColumns}, t.at AS start
+    FROM conversation_tag t JOIN run r ON r.conversation_uuid = t.conversation_uuid
+    WHERE t.project_id = ${projectId} AND t.tag = ${tag}
+      AND ${after?.conversation ? Prisma.sql`t.at <= ${after.conversation.createdAt}::timestamptz` : Prisma.sql`true`}
+      AND ${after ? Prisma.sql`${place} < ${keys(after)}` : Prisma.sql`true`}
+      AND ${until ? Prisma.sql`${place} >= ${keys(until)}` : Prisma.sql`true`}
+    ORDER BY t.at DESC, t.conversation_uuid DESC, r.created_at DESC, r.uuid DESC`
+}
+
+function scannedRuns(projectId: number, filter: RunFilter, { after, until }: Section): Prisma.Sql {
   const { documentUuid, status, uuid, from, to } = filter
-  const columns = Prisma.sql`r.uuid, r.created_at, r.conversation_uuid, r.status, r.version_uuid, r.model, r.via,
-    r.author_id, r.cost_nano, r.ended_at`
   // No index has both the prompt and the state.
   const isFailed = documentUuid === undefined && status?.length === 1 && status[0] === 'error'
   const bounds = Prisma.sql`r.project_id = ${projectId}
@@ -103,16 +179,16 @@ function scanned(
     AND ${to ? Prisma.sql`r.created_at <= ${to}::timestamptz` : Prisma.sql`true`}
     AND ${after ? Prisma.sql`(r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)` : Prisma.sql`true`}
     AND ${until ? Prisma.sql`(r.created_at, r.uuid) >= (${until.createdAt}::timestamptz, ${until.uuid}::uuid)` : Prisma.sql`true`}`
-  const newestFirst = Prisma.sql`ORDER BY created_at DESC, uuid DESC`
-  if (!uuid) return Prisma.sql`SELECT ${columns} FROM run r WHERE ${bounds} ${newestFirst}`
+  const inOrder = Prisma.sql`ORDER BY created_at DESC, uuid DESC`
+  if (!uuid) return Prisma.sql`SELECT ${scannedColumns} FROM run r WHERE ${bounds} ${inOrder}`
   const { first, last } = uuid
-  return Prisma.sql`SELECT ${columns} FROM run r WHERE r.uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
-    UNION SELECT ${columns} FROM run r WHERE r.conversation_uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
-    ${newestFirst}`
+  return Prisma.sql`SELECT ${scannedColumns} FROM run r WHERE r.uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
+    UNION SELECT ${scannedColumns} FROM run r WHERE r.conversation_uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
+    ${inOrder}`
 }
 
-function matching({ status, path, versionUuid, customIdentifier, ...filter }: RunFilter): Prisma.Sql {
-  const { model, via, authorId, minCost, minDurationMs } = filter
+function matching(filter: RunFilter): Prisma.Sql {
+  const { status, path, versionUuid, customIdentifier, model, via, authorId, minCost, minDurationMs } = filter
   const conditions = [
     Prisma.sql`(SELECT c.deleted_at IS NULL
       AND ${path === undefined ? Prisma.sql`true` : Prisma.sql`c.path = ${path}`}
@@ -127,12 +203,28 @@ function matching({ status, path, versionUuid, customIdentifier, ...filter }: Ru
   if (minCost !== undefined) conditions.unshift(Prisma.sql`r.cost_nano >= ${Math.round(minCost * 1e9)}::float8`)
   if (minDurationMs !== undefined)
     conditions.unshift(Prisma.sql`extract(epoch FROM r.ended_at - r.created_at) * 1000 >= ${minDurationMs}::float8`)
+  if (tagOf(filter) !== undefined) conditions.unshift(...matchingTagged(filter))
   return Prisma.join(conditions, ' AND ')
+}
+
+/** What the index decides in a search without a tag. */
+function matchingTagged({ tag, feedback, documentUuid, uuid, from, to }: RunFilter): Prisma.Sql[] {
+  const conditions: Prisma.Sql[] = []
+  if (tag !== undefined && feedback !== undefined)
+    conditions.push(Prisma.sql`EXISTS (SELECT FROM conversation_tag f
+      WHERE f.conversation_uuid = r.conversation_uuid AND f.tag = ${`${feedbackPrefix}${feedback}`})`)
+  if (documentUuid !== undefined) conditions.push(Prisma.sql`r.document_uuid = ${documentUuid}::uuid`)
+  if (from) conditions.push(Prisma.sql`r.created_at >= ${from}::timestamptz`)
+  if (to) conditions.push(Prisma.sql`r.created_at <= ${to}::timestamptz`)
+  if (uuid)
+    conditions.push(Prisma.sql`(r.uuid BETWEEN ${uuid.first}::uuid AND ${uuid.last}::uuid
+      OR r.conversation_uuid BETWEEN ${uuid.first}::uuid AND ${uuid.last}::uuid)`)
+  return conditions
 }
 
 async function toRecords(client: DatabaseClient, rows: readonly ShownRun[]): Promise<RecordedRun[]> {
   const ids = (list: readonly (number | null)[]) => [...new Set(list.filter((id) => id !== null))]
-  const [authors, keys, logs] = [
+  const [authors, keys, logs, tags] = [
     await client.author.findMany({ where: { id: { in: ids(rows.map(({ authorId }) => authorId)) } } }),
     await client.apiKey.findMany({
       where: { id: { in: ids(rows.map(({ apiKeyId }) => apiKeyId)) } },
@@ -142,10 +234,16 @@ async function toRecords(client: DatabaseClient, rows: readonly ShownRun[]): Pro
       where: { uuid: { in: rows.map(({ uuid }) => uuid) }, eventLog: { not: null } },
       select: { uuid: true },
     }),
+    await client.conversationTag.findMany({
+      where: { conversationUuid: { in: rows.map(({ conversationUuid }) => conversationUuid) } },
+      select: { conversationUuid: true, tag: true },
+    }),
   ]
-  return rows.map(({ conversation, status, mode, via, parametersState, ...row }) => ({
+  return rows.map(({ conversation, status, mode, via, parametersState, overrides, ...row }) => ({
     ...row,
     ...conversation,
+    ...labelsIn(tags.filter(({ conversationUuid }) => conversationUuid === row.conversationUuid)),
+    overrides: fromJson(overrides),
     status: status as RunStatus,
     mode: mode as RecordedRun['mode'],
     via: via as RecordedRun['via'],

@@ -75,20 +75,28 @@ interface FirstRun extends OwnedRow {
 
 const firstRunInput = `input AS (
         SELECT * FROM json_to_recordset($1::json) AS i(
-          ${conversationPart.input}, ${runStart.input}, status text, input text,
+          ${conversationPart.input}, ${runStart.input}, status text, input text, overrides json, tags json,
           ${idempotencyRecord.input})
       )`
+
+/** Only in a batch with a tagged run: the others need not read a list of tags. */
+const insertTags = (source: 'input' | 'accepted') => `tags AS (
+        INSERT INTO conversation_tag (project_id, tag, at, conversation_uuid, author_id)
+        SELECT i.project, t.tag, i.begun, i.uuid, i.author
+        FROM ${source} i CROSS JOIN json_array_elements_text(i.tags) AS t(tag)
+      ), `
 
 const insertFirstRuns = (source: 'input' | 'accepted') => `conversations AS (
         INSERT INTO conversation (${conversationPart.columns}, status, epoch, created_at, updated_at)
         SELECT ${conversationPart.values}, i.status, i.epoch, i.begun, i.begun FROM ${source} i
       )
-      INSERT INTO run (${runStart.columns}, status, input)
-      SELECT ${runStart.values}, i.project, i.document, i.version, i.status, i.input FROM ${source} i`
+      INSERT INTO run (${runStart.columns}, status, input, overrides)
+      SELECT ${runStart.values}, i.project, i.document, i.version, i.status, i.input, i.overrides FROM ${source} i`
 
-const firstRunSql = `WITH ${firstRunInput}, ${insertFirstRuns('input')}`
+const firstRunSql = (isTagged: boolean) =>
+  `WITH ${firstRunInput}, ${isTagged ? insertTags('input') : ''}${insertFirstRuns('input')}`
 
-const claimedFirstRunSql = `
+const claimedFirstRunSql = (isTagged: boolean) => `
   WITH ${firstRunInput}, records AS (
     INSERT INTO idempotency_record (${idempotencyRecord.columns})
     SELECT ${idempotencyRecord.values} FROM input i
@@ -96,15 +104,17 @@ const claimedFirstRunSql = `
     RETURNING run_uuid
   ), accepted AS (
     SELECT input.* FROM input JOIN records ON records.run_uuid = input.run
-  ), ${insertFirstRuns('accepted')}
+  ), ${isTagged ? insertTags('accepted') : ''}${insertFirstRuns('accepted')}
   RETURNING uuid::text AS key`
+
+const hasTags = ({ run }: FirstRun) => run.tags !== undefined
 
 export const firstRuns: RowKind<FirstRun> = {
   name: 'first-run',
   order: 10,
   key: ({ run }) => run.uuid,
   statement: (rows) => ({
-    sql: firstRunSql,
+    sql: firstRunSql(rows.some(hasTags)),
     params: [storableJson(rows.map(firstRunRow))],
   }),
 }
@@ -115,7 +125,7 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   order: 10,
   key: ({ run }) => run.uuid,
   statement: (rows) => ({
-    sql: claimedFirstRunSql,
+    sql: claimedFirstRunSql(rows.some(hasTags)),
     params: [storableJson(rows.map((row) => ({ ...firstRunRow(row), ...claimRow(row.claim, row.run) })))],
     returnsKeys: true,
   }),
@@ -130,6 +140,8 @@ function firstRunRow({ conversation, run }: FirstRun) {
   return {
     ...conversationRow(conversation),
     ...startRow(run),
+    overrides: run.overrides,
+    tags: run.tags,
     ...('ownerId' in run
       ? { owner: run.ownerId, status: 'running' }
       : { input: JSON.stringify(run.input), status: 'queued' }),
@@ -184,8 +196,9 @@ export const nextRuns: RowKind<NextRun> = {
         SELECT ${idempotencyRecord.values}
         FROM input i JOIN claimed ON claimed.uuid = i.uuid WHERE i.claim IS NOT NULL
       )
-      INSERT INTO run (${runStart.columns}, status)
-      SELECT ${runStart.values}, claimed.project_id, claimed.document_uuid, claimed.version_uuid, 'running'
+      INSERT INTO run (${runStart.columns}, status, overrides)
+      SELECT ${runStart.values}, claimed.project_id, claimed.document_uuid, claimed.version_uuid, 'running',
+        (SELECT r.overrides FROM run r WHERE r.conversation_uuid = claimed.uuid ORDER BY r.created_at LIMIT 1)
       FROM input i JOIN claimed ON claimed.uuid = i.uuid
       RETURNING conversation_uuid::text AS key`,
     params: [

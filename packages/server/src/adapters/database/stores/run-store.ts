@@ -7,6 +7,7 @@ import { type DatabaseClient, fromJson } from '../database.ts'
 import { diskFull } from '../database-error.ts'
 import { usesReserve } from '../statement-gate.ts'
 import type { WriteBatch } from '../write-batch.ts'
+import { noLabels } from './conversation-store.ts'
 import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops } from './run-rows.ts'
 
 const runFields = {
@@ -27,6 +28,8 @@ type RunFields = Pick<Run, keyof typeof runFields>
 const asWritten = { relationLoadStrategy: 'query' } as const
 
 const shown = { deletedAt: null } as const
+
+type ConversationRow = Omit<Conversation, keyof typeof noLabels>
 
 export interface RunStoreDatabase {
   client: DatabaseClient
@@ -58,7 +61,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const run = await client.run.findFirst({
         ...asWritten,
         where: { uuid: runUuid, status: 'queued' },
-        select: { ...runFields, input: true, conversation: true },
+        select: { ...runFields, input: true, conversation: { omit: noLabels } },
       })
       if (run?.input == null) return null
       return { conversation: toConversation(run.conversation, run), input: JSON.parse(run.input) as PromptInput }
@@ -76,7 +79,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     },
     end: (end, span) => writeBatch.write(ends, end, span),
     async findConversation(workspaceId, uuid) {
-      const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown } })
+      const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown }, omit: noLabels })
       if (!row) return null
       // With `include`, Prisma would load all runs. The epoch orders runs that share a millisecond.
       const latest = { where: { conversationUuid: uuid }, select: runFields, orderBy: { epoch: 'desc' } } as const
@@ -86,7 +89,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const run = await client.run.findFirst({
         ...asWritten,
         where: { uuid: runUuid, workspaceId, conversation: shown },
-        select: { ...runFields, conversation: true },
+        select: { ...runFields, conversation: { omit: noLabels } },
       })
       return run && asRunLeftIt(toConversation(run.conversation, run))
     },
@@ -106,6 +109,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const found = await client.conversation.findMany({
         ...asWritten,
         where: { uuid: { in: uuids }, status: 'running' },
+        omit: noLabels,
         include: { runs: { select: runFields, where: { status: 'running', endedAt: null } } },
       })
       return found.map(({ runs: [run], ...row }) => toConversation(row, run ?? null))
@@ -139,7 +143,10 @@ function eventLogsOn({
   }
 }
 
-function toConversation({ deletedAt: _deletedAt, ...row }: Conversation, latest: RunFields | null): StoredConversation {
+function toConversation(
+  { deletedAt: _deletedAt, ...row }: ConversationRow,
+  latest: RunFields | null,
+): StoredConversation {
   return {
     ...row,
     config: fromJson(row.config),

@@ -23,6 +23,7 @@ export interface SweepPlace {
 export const conversationTables = [
   'tool_call',
   'annotation',
+  'conversation_tag',
   'log_entry',
   'idempotency_record',
   'run',

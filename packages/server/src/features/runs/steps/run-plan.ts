@@ -120,7 +120,7 @@ export async function nextStep(
   const isFirst = steps.rendered === 0
   // A prompt without steps is rendered only once.
   if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
-  const { source, parameters, workspaceId, apiKeyId } = prompt
+  const { source, parameters, workspaceId, apiKeyId, overrides } = prompt
   if (answer) steps.held ??= heldFiles()
   const span = parent?.child('render template', { ...promptAttributes(plan), 'stet.step': steps.rendered + 1 })
   span?.setContent(() => ({ 'stet.prompt.parameters': JSON.stringify(parameters) }))
@@ -130,6 +130,7 @@ export async function nextStep(
       parameters,
       now,
       ...(!isFirst && { state: steps.state }),
+      ...(overrides && { overrides }),
       ...(answer && steps.held && { answer: steps.held.hide(answer) }),
     },
     { workspaceId, apiKeyId, ...asker },

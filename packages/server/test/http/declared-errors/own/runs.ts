@@ -31,7 +31,12 @@ async function failedConversation(world: World): Promise<{ conversationUuid: str
   return { conversationUuid: String(body.details?.['conversationUuid']) }
 }
 
+const tags = ['feedback:up']
+
 export const runCauses: Record<string, Scenario> = {
+  'runs.run invalid-tag': (world) => to('runs.run', world, { ids: inLive(world), body: { path: 'hello', tags } }),
+  'conversations.update invalid-tag': ({ conversationUuid, ...world }) =>
+    to('conversations.update', { conversationUuid, ...world }, { ids: { conversationUuid }, body: { tags } }),
   'runs.run messages-with-steps': (world) =>
     to('runs.run', world, { ids: inLive(world), body: { path: 'steps', messages } }),
   'runs.run missing-parameters': (world) => to('runs.run', world, { ids: inLive(world), body: { path: 'counting' } }),
