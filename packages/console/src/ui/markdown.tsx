@@ -21,7 +21,7 @@ export default function Markdown({ text }: { text: string }) {
 }
 
 /** Whether a text is short enough, and has no file inside, which only the plain form shows as a chip. */
-export function isReadable(text: string): boolean {
+function isReadable(text: string): boolean {
   return text.length <= longest && !text.includes(';base64,')
 }
 

@@ -106,10 +106,16 @@ it('puts new runs above the others when they are asked for, tags a selection and
   await expect.poll(() => rowsOf(page).first().textContent()).toContain('<b>odd</b>')
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export as JSONL' }).click()
-  const lines = readFileSync(await (await download).path(), 'utf8').trim().split('\n')
+  const lines = readFileSync(await (await download).path(), 'utf8')
+    .trim()
+    .split('\n')
   const [newest] = await listed('&tag=%3Cb%3Eodd%3C%2Fb%3E')
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { uuid: newest?.uuid, parameters: { ticket: 'new' }, messages: expect.arrayContaining([{ role: 'assistant' }].map(expect.objectContaining)) },
+    {
+      uuid: newest?.uuid,
+      parameters: { ticket: 'new' },
+      messages: expect.arrayContaining([{ role: 'assistant' }].map(expect.objectContaining)),
+    },
   ])
 })
 

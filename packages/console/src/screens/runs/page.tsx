@@ -60,7 +60,7 @@ function Found({ projectId, filter, setFilter }: FoundProps) {
     return <Failure error={runs.error} what="The runs could not be loaded" onRetry={() => void runs.refetch()} />
   const more = () => void runs.fetchNextPage()
   // A page that is not full says how far the search came. The reader decides whether it is worth going on.
-  const mayContinue = runs.hasNextPage && !runs.isFetchingNextPage
+  const mayContinue = runs.hasNextPage && !runs.isFetchingNextPage && !runs.isFetchNextPageError
   return (
     <>
       {fresh.length > 0 && (

@@ -2,7 +2,8 @@
 import type { Message, Run, StreamEvent } from '@stet/sdk'
 import { useEffect, useState } from 'react'
 import { noticeSignedOut, stet } from '../../../../app/session.ts'
-import { followEvent, type RunView, startedRun } from '../../../../runs/follow-run.ts'
+import { followEvent, type RunView, type SdkEvent, startedRun } from '../../../../runs/follow-run.ts'
+import { EventBatch } from '../../../../runs/session/event-batch.ts'
 import { leaveQueue, releaseStream, takeStream } from '../../../../runs/session/streams.ts'
 import type { Arrived } from './live-spans.ts'
 
@@ -20,8 +21,6 @@ export interface Followed {
 
 /** More would take much memory, and is more than anyone reads. */
 const mostEvents = 20_000
-/** Hidden tabs get no animation frames, and events may arrive many times a second. */
-const flushMs = 100
 
 /** @param isWanted false reads nothing, and keeps what was read */
 export function useFollowed(run: Pick<Run, 'uuid' | 'conversationUuid' | 'createdAt'>, isWanted: boolean): Followed {
@@ -43,6 +42,7 @@ function nothing(createdAt: string): Followed {
 }
 
 type Change = (now: Followed) => Followed
+type Arrival = [event: StreamEvent | SdkEvent, at: number]
 
 /** A hidden page leaves the run, and joins it again after the last event that it has. */
 function followWhileVisible(conversationUuid: string, createdAt: string, change: (change: Change) => void): () => void {
@@ -65,7 +65,8 @@ function followWhileVisible(conversationUuid: string, createdAt: string, change:
         isLeft = true
         stream.detach()
       }
-      const batch = batched(createdAt, change)
+      const start = Date.parse(createdAt) - performance.timeOrigin
+      const batch = new EventBatch((arrived) => change((now) => withEvents(now, arrived, start)))
       stream.on('event', (event) => {
         lastEventId = event.id
         batch.add(event)
@@ -97,28 +98,8 @@ function followWhileVisible(conversationUuid: string, createdAt: string, change:
   }
 }
 
-/** Collects events for a moment, because the model may send many words in one. */
-function batched(createdAt: string, change: (change: Change) => void) {
-  let arrived: [StreamEvent, number][] = []
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const start = Date.parse(createdAt) - performance.timeOrigin
-  const flush = () => {
-    clearTimeout(timer)
-    timer = undefined
-    const batch = arrived
-    arrived = []
-    if (batch.length > 0) change((now) => withEvents(now, batch, start))
-  }
-  return {
-    flush,
-    add(event: StreamEvent) {
-      arrived.push([event, performance.now()])
-      timer ??= setTimeout(flush, flushMs)
-    },
-  }
-}
-
-function withEvents(now: Followed, batch: readonly [StreamEvent, number][], start: number): Followed {
+function withEvents(now: Followed, arrived: readonly Arrival[], start: number): Followed {
+  const batch = arrived.flatMap(([event, at]) => (event.event === 'sdk' ? [] : [[event, at] as const]))
   const given = batch.findLast(([{ data }]) => data.type === 'provider-started')?.[0].data
   const room = mostEvents - now.events.length
   const events = batch.slice(0, room).map(([event, at]) => ({ event, at: Math.max(0, Math.round(at - start)) }))

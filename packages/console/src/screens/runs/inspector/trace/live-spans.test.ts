@@ -1,4 +1,4 @@
-import type { StreamEvent } from '@stet/sdk'
+import type { Message, StreamEvent } from '@stet/sdk'
 import { expect, test } from 'vitest'
 import { callOf, callsIn } from '../messages/tool-calls.ts'
 import { liveSpans } from './live-spans.ts'
@@ -31,8 +31,10 @@ test('the events of a run become its spans, and an open one reaches up to now', 
 })
 
 test('a span has the arguments and the result of its call, and those inside an agent have none', () => {
-  const call = (toolCallId: string, toolName: string, args: object) =>
-    ({ role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName, args }] }) as const
+  const call = (toolCallId: string, toolName: string, args: Record<string, unknown>): Message => ({
+    role: 'assistant',
+    content: [{ type: 'tool-call', toolCallId, toolName, args }],
+  })
   const calls = callsIn([
     call('1', 'find', { id: 1 }),
     { role: 'tool', content: [{ type: 'tool-result', toolCallId: '1', toolName: 'find', result: 'found' }] },
