@@ -80,7 +80,7 @@ it('filters by address, chip and key, opens runs by key, and returns to the row'
   await page.waitForURL(`**/runs/${second?.uuid}`)
   await page.getByText('Inputs', { exact: true }).waitFor()
   await page.keyboard.press(']')
-  await page.waitForURL(`**/runs/${first?.uuid}`)
+  await page.getByText(first?.uuid ?? '', { exact: true }).waitFor()
   await page.keyboard.press('g')
   await page.keyboard.press('r')
   await expect.poll(() => page.locator(':focus').getAttribute('href')).toContain(first?.uuid)

@@ -31,8 +31,9 @@ export function RunPage() {
     const { uuids } = listOrder.get()
     const next = uuids[uuids.indexOf(run.data?.uuid ?? uuid) + step]
     const isListed = uuids.includes(run.data?.uuid ?? uuid)
-    if (isListed && next)
-      void navigate({ to: '/runs/$run', params: { run: next }, search: ({ tab }) => tabOf(tab), replace: true })
+    if (!isListed || !next) return
+    noticeOpened(next)
+    void navigate({ to: '/runs/$run', params: { run: next }, search: ({ tab }) => tabOf(tab), replace: true })
   })
   return (
     <Screen>
