@@ -13,7 +13,7 @@ const licenses = bundledLicenses(fileURLToPath(new URL('.', import.meta.url)), f
 /** A file that several parts share would otherwise be a request of its own. */
 const chunks = [
   { name: 'console', tags: ['$initial' as const] },
-  { name: 'ui', test: /src.(ui|app)\b(?!.*guide)/ },
+  { name: 'ui', test: /src.(ui|app)\b(?!.*(guide|markdown|json-tree))/ },
   { name: 'sdk', test: /packages.sdk.dist/ },
   { name: 'codemirror', test: /@codemirror.(?!merge)|@lezer/ },
   { name: 'settings', test: /src.screens.settings.(?!page)/ },

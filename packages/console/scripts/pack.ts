@@ -15,7 +15,7 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 /** Addresses that answer with the page. `*` stands for the rest of the path. Every other path is a JSON 404. */
-const routes = ['/', '/sign-in', '/p/*', '/settings/*']
+const routes = ['/', '/sign-in', '/p/*', '/runs/*', '/settings/*']
 
 const files = servedFiles().map((path) => {
   const file = join(dist, path)

@@ -1,4 +1,7 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { type Arm, readArms } from '../runs/compare/arms.ts'
+import { runFilter } from '../runs/run-filter.ts'
+import { overviewSearch } from '../screens/overview/ranges.ts'
 import { isPromptTab, type PromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
 import { KnownProject, KnownVersion, NoPage } from './frame/missing.tsx'
 import { Broken, Root } from './frame/root.tsx'
@@ -9,6 +12,10 @@ interface PromptSearch {
   tab?: PromptTab
   /** The uuid of the chosen example. */
   example?: string
+  /** The uuid of the shown run, or of its conversation. */
+  run?: string
+  /** What the run pane compares. */
+  arms?: Arm[]
   /** The line that the editor shows, counted from 1. */
   line?: number
 }
@@ -17,6 +24,13 @@ interface DiffSearch {
   /** The path of the prompt whose difference is shown. */
   prompt?: string
   view?: 'unified' | 'split'
+}
+
+interface RunSearch {
+  /** Default: the messages. */
+  tab?: 'timeline' | 'events'
+  /** The chosen span, by its place in the list, or the id of the chosen event. */
+  at?: number
 }
 
 // The one table of addresses. Screens are loaded when they are first shown.
@@ -69,9 +83,11 @@ const prompts = createRoute({
 const prompt = createRoute({
   getParentRoute: () => prompts,
   path: '/$',
-  validateSearch: ({ tab, example, line }): PromptSearch => ({
+  validateSearch: ({ tab, example, run, arms, line }): PromptSearch => ({
     ...(isPromptTab(tab) && { tab }),
     ...(typeof example === 'string' && { example }),
+    ...(typeof run === 'string' && { run }),
+    ...armsIn(arms),
     ...(Number.isInteger(line) && { line: Number(line) }),
   }),
 })
@@ -93,7 +109,39 @@ const history = createRoute({
     ({ HistoryPage }) => HistoryPage,
   ),
 })
+const overview = createRoute({
+  getParentRoute: () => project,
+  path: '/overview',
+  validateSearch: overviewSearch,
+  component: screen(
+    () => import('../screens/overview/page.tsx'),
+    ({ OverviewPage }) => OverviewPage,
+  ),
+})
+const runs = createRoute({
+  getParentRoute: () => project,
+  path: '/runs',
+  validateSearch: runFilter,
+  component: screen(
+    () => import('../screens/runs/page.tsx'),
+    ({ RunsPage }) => RunsPage,
+  ),
+})
 const historyEntry = createRoute({ getParentRoute: () => history, path: '/$entry' })
+
+/** Takes the uuid of a run, or of a conversation for its latest run. */
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs/$run',
+  validateSearch: ({ tab, at }): RunSearch => ({
+    ...((tab === 'timeline' || tab === 'events') && { tab }),
+    ...(Number.isInteger(at) && { at: Number(at) }),
+  }),
+  component: screen(
+    () => import('../screens/runs/inspector/page.tsx'),
+    ({ RunPage }) => RunPage,
+  ),
+})
 
 const settings = createRoute({
   getParentRoute: () => shell,
@@ -119,7 +167,10 @@ const routeTree = root.addChildren([
     project.addChildren([
       version.addChildren([prompts.addChildren([prompt]), changes]),
       history.addChildren([historyEntry]),
+      overview,
+      runs,
     ]),
+    run,
     settings.addChildren([settingsStart, settingsPage]),
   ]),
 ])
@@ -139,6 +190,16 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof createPageRouter>
   }
+
+  interface HistoryState {
+    /** The person asked for the home screen, so it does not lead on to their one prompt. */
+    isHomeWanted?: boolean
+  }
+}
+
+function armsIn(value: unknown): { arms?: Arm[] } {
+  const arms = readArms(value)
+  return arms ? { arms } : {}
 }
 
 function diffSearch({ prompt, view }: Record<string, unknown>): DiffSearch {

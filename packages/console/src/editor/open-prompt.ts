@@ -79,7 +79,7 @@ function useReadOnly({ projectId, versionUuid }: PromptPlace, buffer: PromptBuff
 
 /** Follows the text into its draft, and to another path. */
 function useAddress({ projectId, versionUuid, path }: PromptPlace, snapshot: BufferSnapshot | null): void {
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: '/p/$project/v/$version/prompts/$' })
   const target = snapshot?.place
   useEffect(() => {
     if (!target || (target.versionUuid === versionUuid && target.path === path)) return

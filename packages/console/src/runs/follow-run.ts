@@ -29,12 +29,7 @@ export interface ToolPart {
   state: 'written' | 'waiting' | 'running' | 'answered' | 'failed' | 'open'
   source: 'client' | 'agentAsTool' | 'serverTool' | null
   result: unknown
-  calledAt: number
-  durationMs: number | null
 }
-
-/** Facts about a tool call that the stored conversation does not have. Without a result, `durationMs` is null. */
-export type KnownCall = Pick<ToolPart, 'source' | 'calledAt' | 'durationMs'>
 
 export interface FilePart {
   kind: 'file'
@@ -74,16 +69,14 @@ export interface RunTrouble {
 export interface RunView {
   phase: RunPhase
   isStopping: boolean
+  /** The events are read again, so the time of the first one says nothing about the first token. */
+  isReread: boolean
   conversationUuid: string | null
-  /** How many messages of the conversation precede the answer. */
-  messagesBefore: number | null
-  /** In milliseconds of `performance.now()`, as are the times of tool calls. */
+  /** In milliseconds of `performance.now()`. */
   startedAt: number
   firstTokenMs: number | null
   /** Null until the run has ended. It is there from the start if an ended run is read again. */
   durationMs: number | null
-  /** By the id of the call. The page saw these calls before it was reloaded. */
-  knownCalls: Readonly<Record<string, KnownCall>>
   steps: readonly StepView[]
   usage: Usage | null
   /** In US dollars. 0 if unknown. */
@@ -101,12 +94,11 @@ export function startedRun(now: number): RunView {
   return {
     phase: 'saving',
     isStopping: false,
+    isReread: false,
     conversationUuid: null,
-    messagesBefore: null,
     startedAt: now,
     firstTokenMs: null,
     durationMs: null,
-    knownCalls: {},
     steps: [],
     usage: null,
     cost: null,
@@ -127,10 +119,6 @@ export function answerText(view: RunView): string {
     .flatMap(({ parts }) => parts)
     .flatMap((part) => (part.kind === 'text' ? [part.text] : []))
     .join('\n\n')
-}
-
-export function toolCallsOf(view: RunView): ToolPart[] {
-  return view.steps.flatMap(({ parts }) => parts).filter((part) => part.kind === 'tool')
 }
 
 /** Applies one event that arrived at `now`. Events after the end change nothing. */
@@ -183,8 +171,8 @@ function followConnection(view: RunView, data: SdkEventData): RunView {
   return { ...view, phase: reached(view) }
 }
 
-function reached({ firstTokenMs }: RunView): RunPhase {
-  return firstTokenMs === null ? 'waiting' : 'streaming'
+function reached({ steps }: RunView): RunPhase {
+  return steps.some(({ parts }) => parts.length > 0) ? 'streaming' : 'waiting'
 }
 
 function followChain(view: RunView, data: LatitudeEventData, now: number): RunView {
@@ -192,7 +180,7 @@ function followChain(view: RunView, data: LatitudeEventData, now: number): RunVi
     case 'step-started':
       return { ...view, steps: [...view.steps, newStep(view.steps.length + 1)] }
     case 'provider-started':
-      return inStep({ ...view, messagesBefore: view.messagesBefore ?? data.messages.length }, (step) => ({
+      return inStep(view, (step) => ({
         ...step,
         provider: wordOr(data.config['provider'], step.provider),
         model: wordOr(data.config['model'], step.model),
@@ -235,26 +223,24 @@ function followModel(view: RunView, data: ProviderEventData, now: number): RunVi
     case 'reasoning-delta':
       return withText(begun(view, now), 'reasoning', data.id, data.text)
     case 'tool-input-start':
-      return withTool(begun(view, now), data.id, data.toolName, now, (tool) => tool)
+      return withTool(begun(view, now), data.id, data.toolName, (tool) => tool)
     case 'tool-call': {
       const { source } = data._sourceData
-      return withTool(begun(view, now), data.toolCallId, data.toolName, now, (tool) => ({
+      return withTool(begun(view, now), data.toolCallId, data.toolName, (tool) => ({
         ...tool,
         args: data.args,
         source,
         state: source === 'client' ? 'waiting' : 'running',
-        calledAt: view.knownCalls[data.toolCallId]?.calledAt ?? now,
       }))
     }
     case 'tool-result':
     case 'tool-error': {
       const [result, hasFailed] = data.type === 'tool-error' ? [data.error, true] : [data.result, data.isError]
-      return withTool(view, data.toolCallId, data.toolName, now, (tool) => ({
+      return withTool(view, data.toolCallId, data.toolName, (tool) => ({
         ...tool,
         args: data.args,
         state: hasFailed ? 'failed' : 'answered',
         result,
-        durationMs: view.knownCalls[tool.key]?.durationMs ?? now - tool.calledAt,
       }))
     }
     case 'file':
@@ -269,7 +255,8 @@ function followModel(view: RunView, data: ProviderEventData, now: number): RunVi
 
 /** The first output has arrived. */
 function begun(view: RunView, now: number): RunView {
-  return { ...view, phase: 'streaming', firstTokenMs: view.firstTokenMs ?? now - view.startedAt }
+  const firstTokenMs = view.firstTokenMs ?? (view.isReread ? null : now - view.startedAt)
+  return { ...view, phase: 'streaming', firstTokenMs }
 }
 
 function withText(view: RunView, kind: 'text' | 'reasoning', id: string, delta: string): RunView {
@@ -281,13 +268,7 @@ function withText(view: RunView, kind: 'text' | 'reasoning', id: string, delta: 
   })
 }
 
-function withTool(
-  view: RunView,
-  key: string,
-  name: string,
-  now: number,
-  change: (tool: ToolPart) => ToolPart,
-): RunView {
+function withTool(view: RunView, key: string, name: string, change: (tool: ToolPart) => ToolPart): RunView {
   const fresh: ToolPart = {
     kind: 'tool',
     key,
@@ -296,8 +277,6 @@ function withTool(
     state: 'written',
     source: null,
     result: undefined,
-    calledAt: now,
-    durationMs: null,
   }
   return inStep(view, (step) => {
     const isKnown = step.parts.some((part) => part.kind === 'tool' && part.key === key)

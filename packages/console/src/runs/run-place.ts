@@ -8,11 +8,19 @@ export interface RunPlace {
   versionUuid: string
   /** The paths of the prompts that the prompt offers to the model as tools. */
   agents: readonly string[]
+  /** Client tools whose results are entered in the pane. */
+  tools: readonly string[]
   /** Shows a place of a prompt in the editor. */
   onLine: (path: string, line: number, column: number) => void
 }
 
-export const RunPlaceContext = createContext<RunPlace>({ projectId: 0, versionUuid: '', agents: [], onLine: () => {} })
+export const RunPlaceContext = createContext<RunPlace>({
+  projectId: 0,
+  versionUuid: '',
+  agents: [],
+  tools: [],
+  onLine: () => {},
+})
 
 /** The paths are written relative to the prompt's folder, like addresses of a site. */
 export function agentPaths(config: Prompt['config'], path: string): string[] {

@@ -59,7 +59,6 @@ test('as the arguments and the result of a tool', async () => {
   await expectText(part.page)
   await part.pane.getByRole('button', { name: 'Send the result' }).click()
   await part.waitFor('Completed')
-  await part.pane.getByRole('tab', { name: /Tool calls/ }).click()
   await expectText(part.page)
 })
 

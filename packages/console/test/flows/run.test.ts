@@ -139,6 +139,8 @@ describe('a run', () => {
     expect(facts).toContain('12 in · 8 out')
     expect(facts).toMatch(/Cost \$0\.0000\d/)
     const uuid = (await part.pane.locator('[data-conversation]').textContent()) ?? ''
+    const link = part.pane.getByRole('link', { name: 'Open run' })
+    expect(await link.getAttribute('href')).toContain(`runs/${uuid}`)
     const conversation = await server.api('GET', `/conversations/${uuid}`)
     expect(conversation.body).toMatchObject({ status: 'completed' })
   })
@@ -167,7 +169,7 @@ describe('a run', () => {
     await part.run()
     await part.pane.getByText('Waiting for the first token').waitFor()
     const before = await boxes()
-    expect(before).toHaveLength(1 + 5 * 2 + 3 + 1)
+    expect(before).toHaveLength(1 + 5 * 2 + 2 + 1)
     const isShown = (fact: RegExp) => expect.poll(() => part.facts()).toMatch(fact)
     await isShown(/Time \d+\.\d s/)
     expect(await boxes()).toEqual(before)
@@ -199,7 +201,9 @@ describe('a run', () => {
   })
 
   it('gives a reply back that was refused, also after a reload, so that it can be sent again', async () => {
-    const part = await openRun(browser, server, 'plain', { allow: /ERR_FAILED|Failed to fetch/ })
+    const ana = await server.newKey(['read', 'run'], { name: 'Ana', email: 'ana@example.com' })
+    const leo = await server.newKey(['read', 'run'], { name: 'Leo', email: 'leo@example.com' })
+    const part = await openRun(browser, server, 'plain', { key: ana, allow: /ERR_FAILED|Failed to fetch/ })
     server.fake.enqueue({ text: 'Blue.' }, { text: 'Blau.' })
     await part.input('topic').fill('the sky')
     await part.run()
@@ -210,9 +214,24 @@ describe('a run', () => {
     await reply.press('Enter')
     await part.waitFor('Failed')
     await expect.poll(() => reply.inputValue()).toBe('And in German?')
+    await part.page.route('**/runs/*', (route) => route.abort())
     await part.page.reload()
+    await part.waitFor('Failed')
     await expect.poll(() => reply.inputValue()).toBe('And in German?')
+    await part.page.unroute('**/runs/*')
+    await part.pane.getByRole('button', { name: 'Reconnect' }).click()
     await expectAnswer(part, 'Blue.')
+    // The address shows the answer to everyone of the project. The reply belongs to its author.
+    const signIn = async (apiKey: string) => {
+      const request = { data: { apiKey }, headers: { 'X-Stet-Console': '1' } }
+      await part.context.request.post(server.address('/console/session'), request)
+      await part.page.reload()
+      await expectAnswer(part, 'Blue.')
+    }
+    await signIn(leo)
+    await expect.poll(() => reply.inputValue()).toBe('')
+    await signIn(ana)
+    await expect.poll(() => reply.inputValue()).toBe('And in German?')
     await part.page.unroute('**/chat')
     await reply.press('Enter')
     await part.waitFor('Completed')

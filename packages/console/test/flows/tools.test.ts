@@ -39,8 +39,7 @@ it('answers two calls in any order', async () => {
   await cards.nth(0).getByRole('button', { name: 'Send the result' }).click()
   await part.waitFor('Completed')
   await expectAnswer(part, 'Both are fine.')
-  await part.pane.getByRole('tab', { name: /Tool calls/ }).click()
-  await expect.poll(() => part.pane.getByText('Answered', { exact: true }).count()).toBe(2)
+  expect(await part.pane.getByText('Answered', { exact: true }).count()).toBe(2)
 })
 
 it('keeps a half-written result while the user looks at something else, and over a reload', async () => {
@@ -49,8 +48,6 @@ it('keeps a half-written result while the user looks at something else, and over
   await part.run()
   const field = part.pane.getByLabel('Result of get_weather')
   await field.fill('half a res')
-  await part.pane.getByRole('tab', { name: /Tool calls/ }).click()
-  expect(await field.inputValue()).toBe('half a res')
   await openPrompt(part, 'other')
   await part.pane.getByText('This prompt has no inputs.').waitFor()
   await field.waitFor({ state: 'detached' })

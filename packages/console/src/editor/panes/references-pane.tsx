@@ -50,12 +50,15 @@ export function ReferencesPane({ open }: { open: Opened }) {
   )
 }
 
+const address = '/p/$project/v/$version/prompts/$'
+
 /** The pane stays open, so that one can follow references. An example belongs to one prompt. */
 function PromptLink({ open: { place }, path }: { open: Opened; path: string }) {
   const params = { project: String(place.projectId), version: place.versionUuid, _splat: path }
   return (
     <Link
-      to="/p/$project/v/$version/prompts/$"
+      from={address}
+      to={address}
       params={params}
       search={({ tab }) => (tab ? { tab } : {})}
       className={css['link']}
@@ -68,7 +71,7 @@ function PromptLink({ open: { place }, path }: { open: Opened; path: string }) {
 /** A reference without a prompt. Creating it on live goes into a draft, as typing does. */
 function Missing({ open: { place, status, readOnly }, path }: { open: Opened; path: string }) {
   const [state, setState] = useState<{ isBusy: boolean; error: unknown }>({ isBusy: false, error: null })
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: address })
   const create = async () => {
     setState({ isBusy: true, error: null })
     try {
@@ -77,7 +80,7 @@ function Missing({ open: { place, status, readOnly }, path }: { open: Opened; pa
       await stet.prompts.create(path, { projectId, versionUuid, prompt: '' })
       await queryClient.invalidateQueries({ queryKey: ['project', projectId] })
       const params = { project: String(projectId), version: versionUuid, _splat: path }
-      await navigate({ to: '/p/$project/v/$version/prompts/$', params, search: ({ tab }) => (tab ? { tab } : {}) })
+      await navigate({ to: address, params, search: ({ tab }) => (tab ? { tab } : {}) })
     } catch (error) {
       noticeSignedOut(error)
       setState({ isBusy: false, error })

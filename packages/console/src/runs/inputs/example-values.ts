@@ -1,7 +1,8 @@
 /** The values of an example that is saved now. Pure. */
 import type { EXAMPLE_LIMITS } from '@stet/contract/vocabulary'
 import type { Example } from '@stet/sdk'
-import { type Parsed, sizeText } from './input-value.ts'
+import { sizeText } from '../../ui/data-url.ts'
+import type { Parsed } from './input-value.ts'
 
 // Only the type is imported, so the page does not contain the vocabulary. Another limit does not compile.
 const limitBytes: (typeof EXAMPLE_LIMITS)['bytes'] = 262_144

@@ -1,16 +1,14 @@
 import { type ChangeEvent, type ClipboardEvent, type ReactNode, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
+import { bytesOf, isDataUrl, sizeText } from '../../ui/data-url.ts'
 import { Field, SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
 import {
-  bytesOf,
   type InputDraft,
   type InputDrafts,
-  isDataUrl,
   largestDataUrl,
   longDraft,
   longestTyped,
   type PromptInput,
-  sizeText,
 } from './input-value.ts'
 import css from './inputs.module.css'
 

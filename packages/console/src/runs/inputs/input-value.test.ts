@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { bytesOf, draftsOf, inputsOf, longestTyped, missingIn, sizeText, valuesOf } from './input-value.ts'
+import { bytesOf, sizeText } from '../../ui/data-url.ts'
+import { draftsOf, inputsOf, longestTyped, missingIn, valuesOf } from './input-value.ts'
 import { renamedInput } from './use-renamed-input.ts'
 
 const declarations = { text: 'text', count: 'integer', flag: 'boolean', order: 'object', photo: 'image' }

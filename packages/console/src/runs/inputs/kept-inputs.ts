@@ -1,5 +1,5 @@
-/** Keeps the inputs of each prompt in the browser, so that a reload or a crash loses none. */
-import { base } from '../../app/session.ts'
+/** Keeps what is typed for the runs of a prompt in the browser, so that a reload or a crash loses none. */
+import { base, queryClient, sessionQuery } from '../../app/session.ts'
 import { store, stored, storedKeys, storedText, unstore } from '../../app/storage.ts'
 import { mayKeep } from '../../app/unsaved.ts'
 import type { InputDrafts } from './input-value.ts'
@@ -33,4 +33,30 @@ export function keepInputs(key: string, inputs: KeptInputs): boolean {
   if (used <= room) return store(prefix + key, inputs)
   unstore(prefix + key)
   return false
+}
+
+/** What is typed below a run, and which run that is. */
+export interface KeptReply {
+  /** The uuid of the conversation that the tab showed last. Null before the first run. */
+  conversationUuid: string | null
+  /** The reply that is being written. */
+  reply: string
+  /** Results of client tools that are being written, by the id of the tool call. */
+  results: Readonly<Record<string, string>>
+}
+
+export const nothingTyped: KeptReply = { conversationUuid: null, reply: '', results: {} }
+
+/** Belongs to one tab, and to one person: the next one in the same tab gets none of it. */
+function replyKey(key: string): string {
+  const author = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author.id
+  return `stet.unsaved.run#${base.pathname}#${author}#${key}`
+}
+
+export function readReply(key: string): KeptReply {
+  return (stored(replyKey(key), 'sessionStorage') as KeptReply | null) ?? nothingTyped
+}
+
+export function keepReply(key: string, kept: KeptReply): void {
+  if (mayKeep()) store(replyKey(key), kept, 'sessionStorage')
 }

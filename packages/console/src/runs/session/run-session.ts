@@ -1,5 +1,5 @@
 /** The runs that this tab has started. They outlive the pane that shows them, so that a change of tab loses nothing. */
-import { AbortError, type Message, type RunStream, type StreamEvent, type ToolContext } from '@stet/sdk'
+import { AbortError, type Message, NotFoundError, type RunStream } from '@stet/sdk'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import {
   failRun,
@@ -9,14 +9,14 @@ import {
   queueRun,
   type RunView,
   reopenRun,
-  type SdkEvent,
   startedRun,
   stopRun,
 } from '../follow-run.ts'
-import { earlierRounds } from './earlier-rounds.ts'
-import { type KeptRun, keepRun, keptOf, knownCalls, readRun } from './kept-run.ts'
-import { isUnsaid, type Round } from './round.ts'
+import { type KeptReply, keepReply, nothingTyped, readReply } from '../inputs/kept-inputs.ts'
+import { EventBatch } from './event-batch.ts'
+import { isUnsaid, type Round, storedRounds } from './rounds.ts'
 import { leaveQueue, mayStream, releaseStream, takeStream } from './streams.ts'
+import { ToolAnswers } from './tool-answers.ts'
 import { troubleFrom } from './trouble-from.ts'
 import { announce } from './watch-runs.ts'
 
@@ -36,19 +36,12 @@ export interface RunRequest {
 const sessionLimit = 20
 /** Above any real duration of a stop, which the server answers within 2 s. */
 const stopMs = 5000
-/** Hidden tabs get no animation frames. */
-const hiddenMs = 250
 /** The connection may be back within seconds. */
 const stopRetries = 5
-/** The server itself gives up on a result after 5 minutes. */
-const toolMs = 330_000
+/** How often the page asks whether a run has ended that it has no stream for. */
+const lookMs = 3000
 
 type Stream = Pick<RunStream, 'on' | 'finalResult' | 'abort' | 'detach' | 'lastEventId'>
-type Arrived = [event: StreamEvent | SdkEvent, at: number]
-interface Answer {
-  resolve: (result: unknown) => void
-  reject: (error: Error) => void
-}
 
 const sessions = new Map<string, RunSession>()
 
@@ -68,22 +61,25 @@ export function isRunning(key: string): boolean {
 }
 
 export class RunSession {
-  #reply = ''
-  /** By the id of the tool call. */
-  readonly #results = new Map<string, string>()
-  readonly #key: string
+  readonly #key: string | null
+  #kept: KeptReply
+  /** What the page's address asked for last. */
+  #asked: string | undefined
+  /** Set while a stored run is read. Another run takes its place. */
+  #reading: object | undefined
   #rounds: readonly Round[] = []
   #outline: Round | undefined
   #stream: Stream | undefined
-  #arrived: Arrived[] = []
-  #cancelFlush: (() => void) | undefined
-  #toolNames: readonly string[] = []
-  readonly #answers = new Map<string, Answer>()
-  /** The state from before the reload. Undefined once it has been restored. */
-  #unread: KeptRun | undefined
+  readonly #events = new EventBatch((arrived) => {
+    const view = this.#view
+    if (view) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
+  })
+  readonly #tools = new ToolAnswers()
 
-  constructor(key: string) {
+  /** @param key of the prompt. With null, the tab keeps nothing: the run has its place in the address. */
+  constructor(key: string | null) {
     this.#key = key
+    this.#kept = key === null ? nothingTyped : readReply(key)
   }
 
   get rounds(): readonly Round[] {
@@ -100,6 +96,11 @@ export class RunSession {
     return this.#rounds.findLast(({ view }) => view.conversationUuid)?.view.conversationUuid ?? undefined
   }
 
+  /** A stored run is being read. Nothing is shown yet. */
+  get isReading(): boolean {
+    return this.#reading !== undefined
+  }
+
   get isActive(): boolean {
     const last = this.#rounds.at(-1)
     return last !== undefined && isActive(last.view)
@@ -108,8 +109,7 @@ export class RunSession {
   /** Saves, then runs the prompt. Replaces what the pane shows. Does nothing while a run is active. */
   async run(request: RunRequest): Promise<void> {
     if (this.isActive || !mayStream()) return
-    this.#toolNames = request.tools
-    this.#results.clear()
+    this.#keep({ results: {} })
     this.#begin([], null)
     const round = this.#rounds[0]
     await this.#occupy(async () => {
@@ -123,20 +123,46 @@ export class RunSession {
         parameters,
         ...(messages.length > 0 && { messages: [...messages] }),
         resume,
-        ...this.#tools(),
+        ...this.#tools.optionFor(request.tools),
       })
     })
   }
 
-  /** Continues the conversation with a message of the user. */
-  async chat(text: string): Promise<void> {
+  /**
+   * Shows a background run, which outlives the page.
+   *
+   * @param start resolves to its uuid
+   */
+  async runInBackground(start: () => Promise<string>): Promise<void> {
+    this.#begin([], null)
+    try {
+      const uuid = await start()
+      this.#asked = uuid
+      if (this.#view) this.#show({ ...this.#view, conversationUuid: uuid })
+      // The user may have stopped meanwhile.
+      if (this.isActive) await this.#attach(uuid)
+      else await stet.runs.stop(uuid, { maxRetries: stopRetries })
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /**
+   * Continues the conversation with a message of the user. The message is also the reply, until the server has it.
+   *
+   * @param tools client tools whose results are entered in the pane
+   */
+  async chat(text: string, tools: readonly string[]): Promise<void> {
     const uuid = this.conversationUuid
     if (this.isActive || !uuid || !mayStream()) return
-    this.#reply = ''
+    this.writeReply(text)
     const last = this.#rounds.at(-1)
     this.#begin(last && isUnsaid(last) ? this.#rounds.slice(0, -1) : this.#rounds, text)
-    const tools = this.#tools()
-    await this.#occupy(() => stet.prompts.chatStream(uuid, text, { resume, ...tools }))
+    await this.#occupy(() => {
+      const stream = stet.prompts.chatStream(uuid, text, { resume, ...this.#tools.optionFor(tools) })
+      stream.on('started', () => this.writeReply(''))
+      return stream
+    })
   }
 
   /** Joins the run again after the connection was lost for longer than the client tries by itself. */
@@ -144,32 +170,62 @@ export class RunSession {
     const uuid = this.conversationUuid
     const last = this.#rounds.at(-1)
     if (!uuid || !last?.view.trouble?.isLost) return
-    const lastEventId = this.#stream?.lastEventId
+    if (!this.#stream) return this.#read(uuid)
+    const { lastEventId } = this.#stream
     this.#show(reopenRun(last.view))
-    await this.#occupy(() => stet.runs.attachStream(uuid, { ...(lastEventId && { lastEventId }), resume }))
+    await this.#attach(uuid, lastEventId)
   }
 
   /**
-   * Shows the conversation of the page before a reload. The events of its last run are read again, or followed if the
-   * run is still active.
+   * Shows the run of the page's address, or the one that this tab has shown last. Does nothing if the address asks for
+   * the same run again, or while a run is active.
+   *
+   * @param uuid of a run, or of a conversation
    */
-  async resume(): Promise<void> {
-    const kept = readRun(this.#key)
-    if (!kept || this.#rounds.length > 0) return
-    const { conversationUuid, said, tools, earlier, messagesBefore } = kept
-    this.#reply = kept.reply
-    if (!conversationUuid) return
-    this.#toolNames = tools
-    for (const [id, text] of Object.entries(kept.results)) this.#results.set(id, text)
-    this.#unread = kept
-    this.#setRounds([{ said, view: { ...viewOf(kept), ...(earlier.length === 0 && { messagesBefore }) } }])
-    if (earlier.length > 0) {
-      const stored = await stet.conversations.get(conversationUuid).catch(noticeSignedOut)
-      if (stored) this.#unread = undefined
-      if (stored) this.#setRounds([...earlierRounds(kept, stored.conversation), ...this.#rounds])
-      if (!this.isActive) return
-    } else this.#unread = undefined
-    await this.#occupy(() => stet.runs.attachStream(conversationUuid, { resume }))
+  async open(uuid: string | undefined): Promise<void> {
+    const wanted = uuid ?? (this.#rounds.length === 0 ? this.#kept.conversationUuid : null)
+    if (!wanted || wanted === this.#asked) return
+    this.#asked = wanted
+    if (!this.isActive && wanted !== this.conversationUuid) await this.#read(wanted)
+  }
+
+  async #read(uuid: string): Promise<void> {
+    const reading = {}
+    this.#reading = reading
+    this.#setRounds([])
+    let rounds: readonly Round[]
+    try {
+      const { conversationUuid } = await stet.runs.get(uuid)
+      const runs = await stet.runs.ofConversation(conversationUuid)
+      const stored = runs.length > 1 && (await stet.conversations.get(conversationUuid))
+      rounds = storedRounds(runs, stored ? stored.conversation : [])
+    } catch (error) {
+      noticeSignedOut(error)
+      const trouble = troubleFrom(error)
+      const isUnknown = error instanceof NotFoundError
+      if (isUnknown) this.#keep({ conversationUuid: null })
+      const begun = { ...startedRun(performance.now()), conversationUuid: isUnknown ? null : uuid }
+      rounds = [{ said: null, view: failRun(begun, { ...trouble, isLost: !isUnknown }, performance.now()) }]
+    }
+    if (this.#reading !== reading) return
+    this.#reading = undefined
+    this.#stream = undefined
+    this.#setRounds(rounds)
+    const joined = this.conversationUuid
+    if (this.isActive && joined) await this.#attach(joined)
+  }
+
+  /** Follows a run from its first event. Without a free stream, the run is followed at the latest when it has ended. */
+  async #attach(uuid: string, lastEventId?: string): Promise<void> {
+    const timer = setInterval(() => {
+      if (document.hidden || this.#view?.phase !== 'queued') return
+      stet.runs.get(uuid).then(({ endedAt }) => endedAt && leaveQueue(this), noticeSignedOut)
+    }, lookMs)
+    try {
+      await this.#occupy(() => stet.runs.attachStream(uuid, { ...(lastEventId && { lastEventId }), resume }))
+    } finally {
+      clearInterval(timer)
+    }
   }
 
   /** Stops the run. The received output stays. The final event then brings tokens and cost. */
@@ -206,33 +262,27 @@ export class RunSession {
    * @throws StetError if the result of a run that this page has joined could not be sent
    */
   async answerTool(id: string, result: unknown, isError: boolean): Promise<void> {
-    const answer = this.#answers.get(id)
-    this.#answers.delete(id)
-    // The client waits for results only in the stream that started the run.
-    if (!answer) await stet.runs.toolResult({ toolCallId: id, result, isError })
-    else if (isError) answer.reject(new Error(String(result)))
-    else answer.resolve(result)
-    this.#results.delete(id)
+    await this.#tools.send(id, result, isError)
+    const { [id]: _, ...results } = this.#kept.results
+    this.#keep({ results })
   }
 
   /** The result of a tool call that is being written. A reload keeps it. */
   result(id: string): string {
-    return this.#results.get(id) ?? ''
+    return this.#kept.results[id] ?? ''
   }
 
   writeResult(id: string, text: string): void {
-    this.#results.set(id, text)
-    this.#keep()
+    this.#keep({ results: { ...this.#kept.results, [id]: text } })
   }
 
   /** The reply that is being written. The field is not shown while a run is active. */
   get reply(): string {
-    return this.#reply
+    return this.#kept.reply
   }
 
-  writeReply(text: string): void {
-    this.#reply = text
-    this.#keep()
+  writeReply(reply: string): void {
+    this.#keep({ reply })
   }
 
   get #view(): RunView | undefined {
@@ -241,9 +291,9 @@ export class RunSession {
 
   #begin(before: readonly Round[], said: string | null): void {
     this.#stream = undefined
-    this.#arrived = []
-    this.#unread = undefined
-    this.#answers.clear()
+    this.#events.clear()
+    this.#reading = undefined
+    this.#tools.clear()
     const started = startedRun(performance.now())
     const view: RunView = said === null ? started : { ...started, phase: 'waiting' }
     this.#setRounds([...before, { said, view }])
@@ -253,22 +303,24 @@ export class RunSession {
   async #occupy(open: () => Stream | Promise<Stream | undefined>): Promise<void> {
     this.#stream = undefined
     if (!mayStream() && this.#view) this.#show(queueRun(this.#view))
-    if (!(await takeStream(this))) return
+    const isTaken = await takeStream(this)
+    // The run was stopped. One that has ended is read without a place: its stream ends at once.
+    if (!isTaken && this.#view?.phase !== 'queued') return
     try {
       const stream = await open()
       if (stream) await this.#follow(stream)
     } catch (error) {
       this.#fail(error)
     } finally {
-      releaseStream()
+      if (isTaken) releaseStream()
     }
   }
 
   async #follow(stream: Stream): Promise<void> {
     this.#stream = stream
     if (this.#view?.phase === 'saving') this.#show({ ...this.#view, phase: 'waiting' })
-    stream.on('event', (event) => this.#take(event))
-    stream.on('sdk', (data) => this.#take({ event: 'sdk', data }))
+    stream.on('event', (event) => this.#events.add(event))
+    stream.on('sdk', (data) => this.#events.add({ event: 'sdk', data }))
     stream.on('started', (conversationUuid) => {
       if (this.#view) this.#show(joinRun(this.#view, conversationUuid))
       // The first steps tick off the first run.
@@ -280,32 +332,8 @@ export class RunSession {
     try {
       await stream.finalResult()
     } finally {
-      this.#flush()
+      this.#events.flush()
     }
-  }
-
-  /** Collects events until the next animation frame, because the model may send many words in one. */
-  #take(event: StreamEvent | SdkEvent): void {
-    this.#arrived.push([event, performance.now()])
-    if (this.#cancelFlush) return
-    const flush = () => this.#flush()
-    const frame = requestAnimationFrame(flush)
-    const timer = setTimeout(flush, hiddenMs)
-    this.#cancelFlush = () => {
-      cancelAnimationFrame(frame)
-      clearTimeout(timer)
-    }
-  }
-
-  #flush(): void {
-    this.#cancelFlush?.()
-    this.#cancelFlush = undefined
-    const arrived = this.#arrived
-    this.#arrived = []
-    const view = this.#view
-    if (view && arrived.length > 0) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
-    // Only this page has the times of a call: the server does not store them.
-    if (arrived.some(([{ data }]) => callEvents.has(data.type))) this.#keep()
   }
 
   #fail(error: unknown): void {
@@ -313,8 +341,6 @@ export class RunSession {
     const view = this.#view
     if (!view) return
     const now = performance.now()
-    const last = this.#rounds.at(-1)
-    if (last && isUnsaid(last)) this.#reply = last.said ?? ''
     this.#show(error instanceof AbortError ? stopRun(view, now) : failRun(view, troubleFrom(error), now))
   }
 
@@ -334,43 +360,16 @@ export class RunSession {
     this.#rounds = rounds
     if (!isSame) {
       this.#outline = last
-      this.#keep()
+      const { conversationUuid } = this
+      if (conversationUuid && conversationUuid !== this.#kept.conversationUuid) this.#keep({ conversationUuid })
     }
     announce()
   }
 
-  #keep(): void {
-    const written = { tools: this.#toolNames, results: Object.fromEntries(this.#results), reply: this.#reply }
-    keepRun(this.#key, this.#unread ? { ...this.#unread, ...written } : keptOf(this.#rounds, written))
-  }
-
-  /** Makes the run wait for its client tools until their results are entered. */
-  #tools() {
-    const names = this.#toolNames
-    if (names.length === 0) return {}
-    const execute = (_: unknown, { id, signal }: ToolContext) =>
-      new Promise<unknown>((resolve, reject) => {
-        this.#answers.set(id, { resolve, reject })
-        signal.addEventListener('abort', () => this.#answers.delete(id))
-      })
-    return { tools: Object.fromEntries(names.map((name) => [name, { input: unchecked, execute, timeout: toolMs }])) }
+  #keep(change: Partial<KeptReply>): void {
+    this.#kept = { ...this.#kept, ...change }
+    if (this.#key !== null) keepReply(this.#key, this.#kept)
   }
 }
 
-/** The last run as it is before its events are read again. */
-function viewOf(kept: KeptRun): RunView {
-  const { conversationUuid, startedAt, firstTokenMs, durationMs } = kept
-  return {
-    ...startedRun(startedAt - performance.timeOrigin),
-    conversationUuid,
-    firstTokenMs,
-    durationMs,
-    knownCalls: knownCalls(kept),
-    phase: firstTokenMs === null ? 'waiting' : 'streaming',
-  }
-}
-
-const callEvents = new Set<string>(['tool-call', 'tool-result', 'tool-error'])
 const resume = { maxAttempts: 6 }
-/** A schema that accepts everything: the person who answers reads the arguments. */
-const unchecked = { '~standard': { version: 1, vendor: 'stet', validate: (value: unknown) => ({ value }) } } as const

@@ -18,6 +18,7 @@ Say hello to {{ name }}, who runs a prompt with stet for the first time.
 export interface FirstPrompt {
   projectId: number
   versionUuid: string
+  documentUuid: string
   exampleUuid: string
 }
 
@@ -33,7 +34,7 @@ export async function writeFirstPrompt(projectId: number | null): Promise<FirstP
   const examples = await stet.examples.list(documentUuid, { projectId: place.projectId })
   const found = examples.find(({ name }) => name === example.name)
   const { uuid } = found ?? (await stet.examples.create({ documentUuid, ...example }, { projectId: place.projectId }))
-  return { ...place, exampleUuid: uuid }
+  return { ...place, documentUuid, exampleUuid: uuid }
 }
 
 async function createProject(): Promise<{ projectId: number; versionUuid: string }> {

@@ -67,14 +67,12 @@ function Begin({ projectId }: { projectId: number | null }) {
   const begin = useMutation({
     mutationFn: async () => {
       const written = await writeFirstPrompt(projectId)
-      const project = String(written.projectId)
-      setPreferences({
-        guide: { project: written.projectId, author: author.id, path: firstPrompt.path, version: written.versionUuid },
-      })
+      const { projectId: project, versionUuid: version, documentUuid } = written
+      setPreferences({ guide: { project, author: author.id, path: firstPrompt.path, documentUuid, version } })
       // Home leads away as soon as it reads that the project has a prompt, so nothing is read again before.
       await navigate({
         to: '/p/$project/v/$version/prompts/$',
-        params: { project, version: written.versionUuid, _splat: firstPrompt.path },
+        params: { project: String(project), version, _splat: firstPrompt.path },
         search: { tab: 'run', example: written.exampleUuid },
       })
       await queryClient.invalidateQueries()

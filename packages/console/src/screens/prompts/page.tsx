@@ -12,6 +12,7 @@ import { DeletedPrompt, FirstPrompt, NoPrompt } from './no-prompt.tsx'
 import css from './open.module.css'
 import { usePaneLayout } from './panes/layout.ts'
 import { Panes } from './panes/panes.tsx'
+import { isPromptTab } from './panes/prompt-tabs.ts'
 import { TreePane } from './tree/tree-pane.tsx'
 
 /** The list alone needs neither the panels nor what runs a prompt. */
@@ -38,7 +39,7 @@ export function PromptsPage() {
 
   const panes = usePaneLayout({
     path,
-    tab,
+    tab: isPromptTab(tab) ? tab : undefined,
     onTab: (next) =>
       void navigate({
         to: '.',

@@ -1,3 +1,4 @@
+import type { ListRunsQuery } from '@stet/contract/vocabulary'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Button, Hidden } from '../../../ui/button.tsx'
@@ -9,11 +10,9 @@ import { base, stet } from '../../session.ts'
 import { DemoLine } from './demo-line.tsx'
 import css from './guide.module.css'
 import { PublishStep } from './publish-step.tsx'
-import { hasRun, isCalled } from './steps.ts'
 
 /** How often the steps are looked at, in milliseconds. */
 const interval = 3000
-const none: readonly { via: string; status: string }[] = []
 
 /** The three steps after the first prompt was written. Once all are done, it never returns. */
 export default function GuideStrip({ guide }: { guide: Guide }) {
@@ -82,19 +81,17 @@ function useRunFocus(strip: { current: HTMLElement | null }, isWanted: boolean):
 
 function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
   const { project: projectId, path } = guide
-  const { data: runs = none, isSuccess } = useQuery({
-    queryKey: ['project', projectId, 'guide', path],
-    queryFn: ({ signal }) => stet.conversations.list({ projectId, path, limit: 20, signal }).then(({ items }) => items),
-    refetchInterval: ({ state: { data } }) => !guide.isCalled && !isCalled(data ?? none) && interval,
-  })
+  // A call may still fail, so it counts when it is over. A run of this page counts as soon as it has begun.
+  const calls = useRuns(guide, { via: 'api', status: ['completed'] })
+  const tries = useRuns(guide, { via: 'console', status: ['queued', 'running', 'completed', 'stopped'] })
   const projects = useQuery(projectsQuery)
-  const isCalledNow = isCalled(runs)
-  useEffect(() => {
-    // Later runs of the console push the program's run off the list.
-    if (isCalledNow && !guide.isCalled) setPreferences({ guide: { ...guide, isCalled: true } })
-  }, [guide, isCalledNow])
+  const isCalled = calls.data === true
   const steps = [
-    { text: 'Run it', isDone: hasRun(runs), next: <p className={css['run']}>Press ⏎. Run has the focus.</p> },
+    {
+      text: 'Run it',
+      isDone: isCalled || tries.data === true,
+      next: <p className={css['run']}>Press ⏎. Run has the focus.</p>,
+    },
     {
       text: 'Publish it',
       isDone: Boolean(projects.data?.find(({ id }) => id === projectId)?.liveVersionUuid),
@@ -102,11 +99,23 @@ function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
     },
     {
       text: 'Call it from code',
-      isDone: guide.isCalled === true || isCalledNow,
+      isDone: isCalled,
       next: <Code label="curl command" text={curlLine(projectId, path)} />,
     },
   ]
-  return { steps, wantsRun: isSuccess && runs.length === 0 }
+  return { steps, wantsRun: calls.data === false && tries.data === false }
+}
+
+/** Whether the prompt has such a run. Asks again until it has one. */
+function useRuns({ project: projectId, documentUuid }: Guide, filter: Pick<ListRunsQuery, 'via' | 'status'>) {
+  return useQuery({
+    queryKey: ['project', projectId, 'guide', documentUuid, filter.via],
+    queryFn: async ({ signal }) => {
+      const { items } = await stet.runs.list({ projectId, documentUuid, ...filter, limit: 1, signal })
+      return items.length > 0
+    },
+    refetchInterval: ({ state }) => state.data !== true && interval,
+  })
 }
 
 /** The key is left out: the page does not have it. */

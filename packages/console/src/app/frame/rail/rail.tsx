@@ -12,11 +12,13 @@ export function Rail({ children }: { children: ReactNode }) {
   const projectId = useProjectId()
   const version = useVersion()
   const project = String(projectId)
-  const isInSettings = useLocation().pathname.startsWith('/settings/')
+  const { pathname } = useLocation()
+  const isInSettings = pathname.startsWith('/settings/')
+  const isOnRun = pathname.startsWith('/runs/')
   return (
     <header className={css['rail']}>
       {children}
-      <Link to="/" className={css['brand']} aria-label="stet, home">
+      <Link to="/" state={{ isHomeWanted: true }} className={css['brand']} aria-label="stet, home">
         <Wordmark />
       </Link>
       <div className={css['railProject']}>
@@ -32,6 +34,18 @@ export function Rail({ children }: { children: ReactNode }) {
               title="Prompts"
             >
               <Icon name="prompts" /> <span className={css['text']}>Prompts</span>
+            </Link>
+            <Link to="/p/$project/overview" params={{ project }} className={css['link']} title="Overview">
+              <Icon name="overview" /> <span className={css['text']}>Overview</span>
+            </Link>
+            <Link
+              to="/p/$project/runs"
+              params={{ project }}
+              className={css['link']}
+              title="Runs"
+              {...(isOnRun && { 'data-status': 'active', 'aria-current': 'page' })}
+            >
+              <Icon name="run" /> <span className={css['text']}>Runs</span>
             </Link>
             <Link to="/p/$project/history" params={{ project }} className={css['link']} title="History">
               <Icon name="history" /> <span className={css['text']}>History</span>

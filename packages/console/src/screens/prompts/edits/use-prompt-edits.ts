@@ -105,7 +105,7 @@ export function usePromptEdits(place: EditPlace & { isDraft: boolean }, shown: S
  * address says about it.
  */
 function useShow(projectId: number, shown: Shown) {
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: '/p/$project/v/$version/prompts/$' })
   const router = useRouter()
   const latest = useRef(shown)
   useEffect(() => {

@@ -191,7 +191,7 @@ function useClosedFolders(projectId: number, path: string | undefined) {
 
 /** The function does nothing without a path. */
 function useOpenPath({ projectId, versionUuid }: EditPlace): (path: string | undefined) => void {
-  const navigate = useNavigate()
+  const navigate = useNavigate({ from: '/p/$project/v/$version/prompts/$' })
   return (path) =>
     path !== undefined &&
     void navigate({
