@@ -6,7 +6,7 @@ import { type JsonRow, jsonRows, mostRows } from './json-rows.ts'
 import { Chip } from './mark.tsx'
 import { MessageBody } from './message-body.tsx'
 import css from './styles/json-tree.module.css'
-import { countText, counted } from './time.tsx'
+import { counted, countText } from './time.tsx'
 import { useWindowed } from './windowed.ts'
 
 /** A line shows this much of a text. The chosen line's text follows the tree. */
@@ -69,7 +69,9 @@ export function JsonTree({ value, label }: { value: unknown; label: string }) {
           <div style={{ height: after }} role="presentation" />
         </div>
       </div>
-      {isCut && <p className={css['quiet']}>Only the first {countText(mostRows)} lines are shown. Close entries above.</p>}
+      {isCut && (
+        <p className={css['quiet']}>Only the first {countText(mostRows)} lines are shown. Close entries above.</p>
+      )}
       {current && <Chosen row={current} />}
     </div>
   )
@@ -118,7 +120,9 @@ function Leaf({ value }: { value: unknown }) {
       </Chip>
     )
   const isLong = value.length > lineLength
-  return <span className={css['text']}>{withSigns(JSON.stringify(value.slice(0, lineLength))) + (isLong ? '…' : '')}</span>
+  return (
+    <span className={css['text']}>{withSigns(JSON.stringify(value.slice(0, lineLength))) + (isLong ? '…' : '')}</span>
+  )
 }
 
 /** The chosen line: what leads to it, and its value. */

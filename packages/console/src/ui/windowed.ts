@@ -46,9 +46,7 @@ export function useWindowed<Box extends HTMLElement>(count: number): Windowed<Bo
       const height = box.querySelector('[data-line]')?.getBoundingClientRect().height ?? 0
       const seen = { count, rowHeight: height, top: box.getBoundingClientRect().top, height: innerHeight }
       const next = { ...windowOf(seen), rowHeight: height }
-      setShown((now) =>
-        now.from === next.from && now.to === next.to && now.rowHeight === height ? now : next,
-      )
+      setShown((now) => (now.from === next.from && now.to === next.to && now.rowHeight === height ? now : next))
     }
     look()
     const options = { capture: true, passive: true }

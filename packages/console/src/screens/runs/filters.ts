@@ -1,8 +1,8 @@
 /** The filters of the list of runs in words. Pure. */
 import type { Version } from '@stet/sdk'
+import { shortUuid } from '../../runs/run-figures.ts'
 import { type RunFilter, runFilter } from '../../runs/run-filter.ts'
 import { runStateText } from '../../runs/run-state.tsx'
-import { shortUuid } from '../../runs/run-figures.ts'
 import { costText, durationText, momentText } from '../../ui/time.tsx'
 
 /** What is slow or expensive enough to be looked at. */
@@ -48,7 +48,11 @@ export function chipsOf(
   me: number,
 ): { name: keyof RunFilter; text: string }[] {
   const texts: { [Name in keyof RunFilter]-?: (value: NonNullable<RunFilter[Name]>) => string } = {
-    status: (states) => states.split(',').map((state) => runStateText(state as never)).join(' or '),
+    status: (states) =>
+      states
+        .split(',')
+        .map((state) => runStateText(state as never))
+        .join(' or '),
     path: (path) => path,
     documentUuid: (uuid) => `prompt ${shortUuid(uuid)}`,
     versionUuid: (uuid) => versionName(versions, uuid),

@@ -73,10 +73,7 @@ function Found({ projectId, filter, setFilter }: FoundProps) {
       {polled.error && !polled.isFetching && <Failure error={polled.error} what="New runs could not be looked up" />}
       {rows.length > 0 ? (
         <>
-          <Selection
-            {...{ projectId, filter, rows, selected }}
-            onSelect={setSelected}
-          />
+          <Selection {...{ projectId, filter, rows, selected }} onSelect={setSelected} />
           <RunList
             {...{ rows, versions, selected }}
             onSelect={setSelected}

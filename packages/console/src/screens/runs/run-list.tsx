@@ -1,6 +1,15 @@
 import type { Run, Version } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
-import { type Dispatch, memo, type RefObject, type SetStateAction, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
+import {
+  type Dispatch,
+  memo,
+  type RefObject,
+  type SetStateAction,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from 'react'
 import { useRowKeys, useShortcuts } from '../../app/shortcuts.ts'
 import { runCost, runDuration, runFirstToken, runTokens } from '../../runs/run-figures.ts'
 import { RunState } from '../../runs/run-state.tsx'
@@ -101,44 +110,44 @@ interface RowProps {
 }
 
 const Row = memo(function Row({ run, at, version, isSelected, onToggle }: RowProps) {
-    const { uuid, status, path, model, createdAt, author, customIdentifier, tags, feedback } = run
-    return (
-      <tr aria-rowindex={at + 2} className={css['row']} data-line={uuid} data-state={status} data-selected={isSelected}>
-        <td className={css['check']}>
-          <input
-            type="checkbox"
-            aria-label={`Select the run of ${path}`}
-            checked={isSelected}
-            onChange={() => onToggle(uuid)}
-          />
-        </td>
-        <td data-column="State">
-          <RunState status={status} />
-        </td>
-        <td data-column="Prompt">
-          <Link to="/runs/$run" params={{ run: uuid }} className={css['link']} data-row>
-            {path}
-          </Link>
-          <span className={css['quiet']}> @ {version}</span>
-        </td>
-        <td data-column="Model">{model && withSigns(model)}</td>
-        <td data-column="Time">
-          <Time at={createdAt} />
-        </td>
-        <td data-column="Duration">{runDuration(run)}</td>
-        <td data-column="First token">{runFirstToken(run)}</td>
-        <td data-column="Tokens">{runTokens(run)}</td>
-        <td data-column="Cost">{runCost(run)}</td>
-        <td data-column="Author">{author?.name}</td>
-        <td data-column="Identifier">{customIdentifier && withSigns(customIdentifier)}</td>
-        <td data-column="Tags">
-          {feedback && <Chip tone={feedback === 'down' ? 'red' : 'green'}>thumbs {feedback}</Chip>}
-          {ownTags(tags).map((tag) => (
-            <Chip key={tag}>{withSigns(tag)}</Chip>
-          ))}
-        </td>
-      </tr>
-    )
+  const { uuid, status, path, model, createdAt, author, customIdentifier, tags, feedback } = run
+  return (
+    <tr aria-rowindex={at + 2} className={css['row']} data-line={uuid} data-state={status} data-selected={isSelected}>
+      <td className={css['check']}>
+        <input
+          type="checkbox"
+          aria-label={`Select the run of ${path}`}
+          checked={isSelected}
+          onChange={() => onToggle(uuid)}
+        />
+      </td>
+      <td data-column="State">
+        <RunState status={status} />
+      </td>
+      <td data-column="Prompt">
+        <Link to="/runs/$run" params={{ run: uuid }} className={css['link']} data-row>
+          {path}
+        </Link>
+        <span className={css['quiet']}> @ {version}</span>
+      </td>
+      <td data-column="Model">{model && withSigns(model)}</td>
+      <td data-column="Time">
+        <Time at={createdAt} />
+      </td>
+      <td data-column="Duration">{runDuration(run)}</td>
+      <td data-column="First token">{runFirstToken(run)}</td>
+      <td data-column="Tokens">{runTokens(run)}</td>
+      <td data-column="Cost">{runCost(run)}</td>
+      <td data-column="Author">{author?.name}</td>
+      <td data-column="Identifier">{customIdentifier && withSigns(customIdentifier)}</td>
+      <td data-column="Tags">
+        {feedback && <Chip tone={feedback === 'down' ? 'red' : 'green'}>thumbs {feedback}</Chip>}
+        {ownTags(tags).map((tag) => (
+          <Chip key={tag}>{withSigns(tag)}</Chip>
+        ))}
+      </td>
+    </tr>
+  )
 })
 
 /** From a run that was opened, the reader comes back to its row. */
