@@ -41,7 +41,7 @@ const screen = (name: string) => {
   return key
 }
 
-test.for(['sign-in', 'home', 'history', 'settings'])('%s loads at most 190 kB of code', (name) => {
+test.for(['sign-in', 'home', 'overview', 'history', 'settings'])('%s loads at most 190 kB of code', (name) => {
   const size = sizeOf(loadedBy(entry, screen(name)))
   console.log(`initial code of ${name}: ${(size / kB).toFixed(1)} kB gz`)
   expect(size).toBeLessThanOrEqual(190 * kB)
@@ -54,6 +54,13 @@ test('the prompt screen with its editor loads at most 340 kB of code', () => {
   const size = sizeOf(loadedBy(entry, screen('prompts'), ...opened))
   console.log(`code with editor: ${(size / kB).toFixed(1)} kB gz`)
   expect(size).toBeLessThanOrEqual(340 * kB)
+})
+
+test('charts load at most 30 kB of code when the first one is shown', () => {
+  const size = sizeOf(['src/charts/series-chart.tsx'])
+  console.log(`code of charts: ${(size / kB).toFixed(1)} kB gz`)
+  expect(size).toBeGreaterThan(0)
+  expect(size).toBeLessThanOrEqual(30 * kB)
 })
 
 const files = readdirSync(join(dist, 'assets')).map((name) => `assets/${name}`)
