@@ -9,6 +9,8 @@ export interface Preferences {
   letterKeys: boolean
   /** Where each person was last, by the id of the author. */
   places: Readonly<Record<number, LastPlace>>
+  /** Whether answers are shown as they were written, and not as Markdown. */
+  rawAnswers: boolean
   /** What each person opened in this browser, newest first, by the id of the author. */
   recents: Readonly<Record<number, readonly Recent[]>>
   /** Whether the browser may still have a session. */
@@ -42,6 +44,7 @@ const defaults: Preferences = {
   density: 'normal',
   letterKeys: true,
   places: {},
+  rawAnswers: false,
   recents: {},
   wasSignedIn: false,
   guide: null,

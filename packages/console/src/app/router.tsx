@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { type Arm, readArms } from '../runs/compare/arms.ts'
 import { runFilter } from '../runs/run-filter.ts'
 import { overviewSearch } from '../screens/overview/ranges.ts'
 import { isPromptTab, type PromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
@@ -13,6 +14,8 @@ interface PromptSearch {
   example?: string
   /** The uuid of the shown run, or of its conversation. */
   run?: string
+  /** What the run pane compares. */
+  arms?: Arm[]
   /** The line that the editor shows, counted from 1. */
   line?: number
 }
@@ -80,10 +83,11 @@ const prompts = createRoute({
 const prompt = createRoute({
   getParentRoute: () => prompts,
   path: '/$',
-  validateSearch: ({ tab, example, run, line }): PromptSearch => ({
+  validateSearch: ({ tab, example, run, arms, line }): PromptSearch => ({
     ...(isPromptTab(tab) && { tab }),
     ...(typeof example === 'string' && { example }),
     ...(typeof run === 'string' && { run }),
+    ...armsIn(arms),
     ...(Number.isInteger(line) && { line: Number(line) }),
   }),
 })
@@ -191,6 +195,11 @@ declare module '@tanstack/react-router' {
     /** The person asked for the home screen, so it does not lead on to their one prompt. */
     isHomeWanted?: boolean
   }
+}
+
+function armsIn(value: unknown): { arms?: Arm[] } {
+  const arms = readArms(value)
+  return arms ? { arms } : {}
 }
 
 function diffSearch({ prompt, view }: Record<string, unknown>): DiffSearch {

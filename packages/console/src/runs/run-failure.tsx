@@ -3,7 +3,7 @@ import { Button } from '../ui/button.tsx'
 import { withSigns } from '../ui/hidden-characters.ts'
 import { ErrorDetails, Notice } from '../ui/states.tsx'
 import type { RunTrouble } from './follow-run.ts'
-import css from './output.module.css'
+import css from './output/output.module.css'
 import { RunPlaceContext } from './run-place.ts'
 
 interface RunFailureProps {

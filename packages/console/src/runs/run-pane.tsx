@@ -1,6 +1,6 @@
 import type { Example, Prompt } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { lazy, memo, Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { examplesQuery } from '../app/queries.ts'
 import { useBlocked } from '../app/session.ts'
 import { keyText, useShortcuts } from '../app/shortcuts.ts'
@@ -10,6 +10,9 @@ import runningMark from '../ui/marks/mark-running.svg'
 import { Notice } from '../ui/states.tsx'
 import { counted } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
+import type { KeepSettings } from './compare/arm-column.tsx'
+import { type Arm, mostArms } from './compare/arms.ts'
+import { type Column, type Comparison, comparisonOf, isComparing } from './compare/comparison.ts'
 import { answerText, isActive, type RunTrouble, type RunView } from './follow-run.ts'
 import { Examples } from './inputs/examples.tsx'
 import { InputForm } from './inputs/input-form.tsx'
@@ -27,13 +30,15 @@ import type { KeptInputs } from './inputs/kept-inputs.ts'
 import { PasteJson } from './inputs/paste-json.tsx'
 import { type Inputs, useInputs } from './inputs/use-inputs.ts'
 import { useRenamedInput } from './inputs/use-renamed-input.ts'
-import { Output } from './output.tsx'
+import { Output } from './output/output.tsx'
+import { mayTakeFocus } from './output/tool-call.tsx'
 import css from './run-pane.module.css'
 import { agentPaths, RunPlaceContext } from './run-place.ts'
 import { isRunning, type RunSession, runSession } from './session/run-session.ts'
 import { mayStream } from './session/streams.ts'
 import { watchRuns } from './session/watch-runs.ts'
-import { mayTakeFocus } from './tool-call.tsx'
+
+const Compare = lazy(() => import('./compare/compare.tsx'))
 
 export interface RunPaneProps {
   projectId: number
@@ -51,6 +56,10 @@ export interface RunPaneProps {
   /** The uuid of the shown run or of its conversation, from the page's address. */
   run?: string | undefined
   onRun: (uuid: string) => void
+  /** The compared arms, from the page's address. */
+  arms?: readonly Arm[] | undefined
+  onArms: (arms: Arm[]) => void
+  keep: KeepSettings
   /** Shows a place of a prompt in the editor. */
   onLine: (path: string, line: number, column: number) => void
   /** Another version of the prompt is loading. The pane shows that of the version before. */
@@ -70,7 +79,7 @@ export const RunPane = memo(function RunPane(props: RunPaneProps) {
 
 /** The title of a prompt's page. It shows in the browser's tab that a run is active. */
 export function PromptTitle({ sessionKey, path }: { sessionKey: string; path: string }) {
-  const runs = useSyncExternalStore(watchRuns, () => isRunning(sessionKey))
+  const runs = useSyncExternalStore(watchRuns, () => isRunning(sessionKey) || isComparing(sessionKey))
   return (
     <>
       <title>{runs ? `▸ ${path} · stet` : `${path} · stet`}</title>
@@ -87,6 +96,8 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const round = useSyncExternalStore(watchRuns, () => session.outline)
   const view = round?.view
   useShownRun(session, props.run, props.onRun)
+  const comparison = comparisonOf(storageKey)
+  const columns = useShownArms(comparison, props.arms, props.onArms)
   const inputs = useInputs(storageKey)
   useRenamedInput(document, props.textId, inputs.rename)
   const fields = useMemo(() => inputsOf(document), [document])
@@ -109,21 +120,14 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
     const found = { ...missingIn(fields, parameters), ...problems }
     setMarks({ found, edited: [] })
     if (Object.keys(found).length > 0) return
-    void session.run({ projectId, path, parameters, messages, tools: place.tools, ready })
+    const request = { projectId, path, parameters, messages, tools: place.tools, ready }
+    if (columns.length > 0) comparison.run(request)
+    else void session.run(request)
   }
-  useShortcuts([
-    { keys: runKeys, label: 'Run the prompt', group: 'Run', blocked, run },
-    {
-      keys: stopKeys,
-      label: 'Stop the run',
-      group: 'Run',
-      blocked: !session.isActive && 'nothing runs',
-      run: () => session.stop(),
-    },
-  ])
   const problems = shownProblems(marks, round?.said === null ? view?.trouble : null)
   const isRefused = Object.keys(marks.found).some((name) => problems[name])
-  const announced = useMemo(() => (view ? announcement(view) : ''), [view])
+  const compared = useSyncExternalStore(watchRuns, () => comparedText(columns))
+  const announced = useMemo(() => compared || (view ? announcement(view) : ''), [view, compared])
   const { config } = document
   const place = useMemo(
     () => ({ projectId, versionUuid, agents: agentPaths(config, path), tools: clientTools(config), onLine }),
@@ -137,9 +141,15 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
           {...{ fields, inputs, typed, problems }}
           onEdited={(...names) => setMarks({ ...marks, edited: [...marks.edited, ...names] })}
         />
-        <RunBar session={session} view={view} blocked={blocked} onRun={run} />
+        <RunBar {...{ session, comparison, view, blocked }} onRun={run} />
         <RunPlaceContext value={place}>
-          <Output session={session} hasInputs={fields.length > 0} />
+          {columns.length > 0 ? (
+            <Suspense fallback={<div />}>
+              <Compare {...{ comparison, projectId }} keep={props.keep} />
+            </Suspense>
+          ) : (
+            <Output session={session} hasInputs={fields.length > 0} />
+          )}
         </RunPlaceContext>
       </div>
       <Hidden>
@@ -161,6 +171,23 @@ function useShownRun(session: RunSession, run: string | undefined, onRun: (uuid:
     if (conversationUuid && shown === conversationUuid && conversationUuid !== run) onRun(conversationUuid)
   }, [session, run, shown, onRun])
 }
+
+/** Shows the arms of the page's address, and writes those of the pane into the address. */
+function useShownArms(
+  comparison: Comparison,
+  arms: readonly Arm[] = none,
+  onArms: (arms: Arm[]) => void,
+): readonly Column[] {
+  const columns = useSyncExternalStore(watchRuns, () => comparison.columns)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other columns need another address
+  useEffect(() => {
+    const now = comparison.open(arms)
+    if (JSON.stringify(now) !== JSON.stringify(arms)) onArms(now)
+  }, [comparison, arms, columns, onArms])
+  return columns
+}
+
+const none: readonly Arm[] = []
 
 /** The problems that the last attempt to run has found, and the fields edited since. */
 interface Marks {
@@ -275,24 +302,44 @@ function InputsPart(props: InputsPartProps) {
 
 const runKeys = 'mod+Enter'
 const stopKeys = 'mod+.'
+const compareKeys = 'mod+shift+Enter'
+
 interface RunBarProps {
   session: RunSession
+  comparison: Comparison
   view: RunView | undefined
   blocked: string | false
   onRun: () => void
 }
 
-function RunBar({ session, view, blocked, onRun }: RunBarProps) {
-  const isRunning = view !== undefined && isActive(view)
+function RunBar({ session, comparison, view, blocked: given, onRun }: RunBarProps) {
+  const arms = useSyncExternalStore(watchRuns, () => comparison.columns.length)
+  const overrides = useSyncExternalStore(watchRuns, () => comparison.columns.some(({ arm }) => arm.overrides))
+  const isOn = useSyncExternalStore(watchRuns, () => (arms > 0 ? comparison : session).isActive)
   const isFull = useSyncExternalStore(watchRuns, () => !mayStream())
+  const needsWrite = useBlocked('write')
+  const blocked = given || (overrides && needsWrite)
+  const stop = () => (arms > 0 ? comparison : session).stop()
+  const fullBlocked = session.isActive ? 'the run is active' : arms === mostArms && 'four arms at most'
+  useShortcuts([
+    { keys: runKeys, label: arms > 0 ? 'Run all arms' : 'Run the prompt', group: 'Run', blocked, run: onRun },
+    { keys: stopKeys, label: 'Stop the run', group: 'Run', blocked: !isOn && 'nothing runs', run: stop },
+    {
+      keys: compareKeys,
+      label: arms > 0 ? 'Add an arm' : 'Compare',
+      group: 'Run',
+      blocked: fullBlocked,
+      run: () => comparison.add(),
+    },
+  ])
   return (
     <div className={css['bar']} data-run-bar>
-      {isRunning ? (
+      {isOn ? (
         <Button
-          busy={view.isStopping}
+          busy={arms === 0 && view?.isStopping}
           shortcut={keyText(stopKeys)}
           // The second click of a double click on Run arrives here.
-          onClick={({ detail }) => detail <= 1 && session.stop()}
+          onClick={({ detail }) => detail <= 1 && stop()}
         >
           <Icon name="stop" /> Stop
         </Button>
@@ -301,14 +348,24 @@ function RunBar({ session, view, blocked, onRun }: RunBarProps) {
           data-run
           look="primary"
           shortcut={keyText(runKeys)}
-          blocked={blocked || (isFull && 'two other runs are active')}
+          blocked={blocked || (arms === 0 && isFull && 'two other runs are active')}
           onClick={onRun}
         >
-          <Icon name="run" /> {view ? 'Run again' : 'Run'}
+          <Icon name="run" /> {arms > 0 ? 'Run all' : view ? 'Run again' : 'Run'}
         </Button>
       )}
+      <Button look="quiet" shortcut={keyText(compareKeys)} blocked={fullBlocked} onClick={() => comparison.add()}>
+        {arms > 0 ? 'Add an arm' : 'Compare'}
+      </Button>
     </div>
   )
+}
+
+/** For screen readers: how many of the compared runs have ended. Empty without a comparison that has run. */
+function comparedText(columns: readonly Column[]): string {
+  const views = columns.flatMap(({ session }) => session.outline?.view ?? [])
+  if (views.length === 0) return ''
+  return `${views.filter((view) => !isActive(view)).length} of ${counted(views.length, 'run')} have ended`
 }
 
 /** For screen readers: the start, the end and the length, but not the words as they arrive. */

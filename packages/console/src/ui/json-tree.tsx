@@ -40,7 +40,6 @@ export function JsonTree({ value, label }: { value: unknown; label: string }) {
   }
   return (
     <div className={css['json']}>
-      {/* biome-ignore lint/a11y/useAriaActivedescendantWithTabindex: it has a tabindex */}
       <div
         ref={box}
         className={css['box']}

@@ -139,6 +139,8 @@ describe('a run', () => {
     expect(facts).toContain('12 in · 8 out')
     expect(facts).toMatch(/Cost \$0\.0000\d/)
     const uuid = (await part.pane.locator('[data-conversation]').textContent()) ?? ''
+    const link = part.pane.getByRole('link', { name: 'Open run' })
+    expect(await link.getAttribute('href')).toContain(`runs/${uuid}`)
     const conversation = await server.api('GET', `/conversations/${uuid}`)
     expect(conversation.body).toMatchObject({ status: 'completed' })
   })

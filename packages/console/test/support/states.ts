@@ -270,6 +270,20 @@ export const openStates: readonly ScreenState[] = [
     },
   },
   {
+    name: 'comparison',
+    path: (server) => `/p/${server.project.id}/v/live/prompts/support/triage?tab=run`,
+    ready: async (page, server) => {
+      server.fake.enqueue({ text: 'Late, in a polite tone.' }, { text: 'Late, in an angry tone.' })
+      await page.getByRole('textbox', { name: /^ticket/ }).fill('late order')
+      await click(page, 'Compare')
+      await page.getByRole('article', { name: 'Arm 2' }).getByLabel('Model').fill('gpt-4.1-mini')
+      await click(page, 'Run all')
+      await page.getByText('Completed', { exact: true }).nth(1).waitFor()
+      await page.getByLabel('Difference to the first').check()
+      await page.locator('ins').first().waitFor()
+    },
+  },
+  {
     name: 'compile-errors',
     path: (server, draft) => `/p/${server.project.id}/v/${draft}/prompts/support/closing`,
     ready: async (page) => {

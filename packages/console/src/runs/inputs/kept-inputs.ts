@@ -45,6 +45,8 @@ export interface KeptReply {
   results: Readonly<Record<string, string>>
 }
 
+export const nothingTyped: KeptReply = { conversationUuid: null, reply: '', results: {} }
+
 /** Belongs to one tab, and to one person: the next one in the same tab gets none of it. */
 function replyKey(key: string): string {
   const author = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author.id
@@ -52,8 +54,7 @@ function replyKey(key: string): string {
 }
 
 export function readReply(key: string): KeptReply {
-  const kept = stored(replyKey(key), 'sessionStorage') as KeptReply | null
-  return kept ?? { conversationUuid: null, reply: '', results: {} }
+  return (stored(replyKey(key), 'sessionStorage') as KeptReply | null) ?? nothingTyped
 }
 
 export function keepReply(key: string, kept: KeptReply): void {

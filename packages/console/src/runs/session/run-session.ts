@@ -1,5 +1,5 @@
 /** The runs that this tab has started. They outlive the pane that shows them, so that a change of tab loses nothing. */
-import { AbortError, type Message, NotFoundError, type RunStream, type StreamEvent, type ToolContext } from '@stet/sdk'
+import { AbortError, type Message, NotFoundError, type RunStream } from '@stet/sdk'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import {
   failRun,
@@ -9,13 +9,14 @@ import {
   queueRun,
   type RunView,
   reopenRun,
-  type SdkEvent,
   startedRun,
   stopRun,
 } from '../follow-run.ts'
-import { type KeptReply, keepReply, readReply } from '../inputs/kept-inputs.ts'
+import { type KeptReply, keepReply, nothingTyped, readReply } from '../inputs/kept-inputs.ts'
+import { EventBatch } from './event-batch.ts'
 import { isUnsaid, type Round, storedRounds } from './rounds.ts'
 import { leaveQueue, mayStream, releaseStream, takeStream } from './streams.ts'
+import { ToolAnswers } from './tool-answers.ts'
 import { troubleFrom } from './trouble-from.ts'
 import { announce } from './watch-runs.ts'
 
@@ -35,19 +36,12 @@ export interface RunRequest {
 const sessionLimit = 20
 /** Above any real duration of a stop, which the server answers within 2 s. */
 const stopMs = 5000
-/** Hidden tabs get no animation frames. */
-const hiddenMs = 250
 /** The connection may be back within seconds. */
 const stopRetries = 5
-/** The server itself gives up on a result after 5 minutes. */
-const toolMs = 330_000
+/** How often the page asks whether a run has ended that it has no stream for. */
+const lookMs = 3000
 
 type Stream = Pick<RunStream, 'on' | 'finalResult' | 'abort' | 'detach' | 'lastEventId'>
-type Arrived = [event: StreamEvent | SdkEvent, at: number]
-interface Answer {
-  resolve: (result: unknown) => void
-  reject: (error: Error) => void
-}
 
 const sessions = new Map<string, RunSession>()
 
@@ -67,7 +61,7 @@ export function isRunning(key: string): boolean {
 }
 
 export class RunSession {
-  readonly #key: string
+  readonly #key: string | null
   #kept: KeptReply
   /** What the page's address asked for last. */
   #asked: string | undefined
@@ -76,13 +70,16 @@ export class RunSession {
   #rounds: readonly Round[] = []
   #outline: Round | undefined
   #stream: Stream | undefined
-  #arrived: Arrived[] = []
-  #cancelFlush: (() => void) | undefined
-  readonly #answers = new Map<string, Answer>()
+  readonly #events = new EventBatch((arrived) => {
+    const view = this.#view
+    if (view) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
+  })
+  readonly #tools = new ToolAnswers()
 
-  constructor(key: string) {
+  /** @param key of the prompt. With null, the tab keeps nothing: the run has its place in the address. */
+  constructor(key: string | null) {
     this.#key = key
-    this.#kept = readReply(key)
+    this.#kept = key === null ? nothingTyped : readReply(key)
   }
 
   get rounds(): readonly Round[] {
@@ -126,9 +123,28 @@ export class RunSession {
         parameters,
         ...(messages.length > 0 && { messages: [...messages] }),
         resume,
-        ...this.#tools(request.tools),
+        ...this.#tools.optionFor(request.tools),
       })
     })
+  }
+
+  /**
+   * Shows a background run, which outlives the page.
+   *
+   * @param start resolves to its uuid
+   */
+  async runInBackground(start: () => Promise<string>): Promise<void> {
+    this.#begin([], null)
+    try {
+      const uuid = await start()
+      this.#asked = uuid
+      if (this.#view) this.#show({ ...this.#view, conversationUuid: uuid })
+      // The user may have stopped meanwhile.
+      if (this.isActive) await this.#attach(uuid)
+      else await stet.runs.stop(uuid, { maxRetries: stopRetries })
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   /**
@@ -143,7 +159,7 @@ export class RunSession {
     const last = this.#rounds.at(-1)
     this.#begin(last && isUnsaid(last) ? this.#rounds.slice(0, -1) : this.#rounds, text)
     await this.#occupy(() => {
-      const stream = stet.prompts.chatStream(uuid, text, { resume, ...this.#tools(tools) })
+      const stream = stet.prompts.chatStream(uuid, text, { resume, ...this.#tools.optionFor(tools) })
       stream.on('started', () => this.writeReply(''))
       return stream
     })
@@ -157,7 +173,7 @@ export class RunSession {
     if (!this.#stream) return this.#read(uuid)
     const { lastEventId } = this.#stream
     this.#show(reopenRun(last.view))
-    await this.#occupy(() => stet.runs.attachStream(uuid, { ...(lastEventId && { lastEventId }), resume }))
+    await this.#attach(uuid, lastEventId)
   }
 
   /**
@@ -187,6 +203,7 @@ export class RunSession {
       noticeSignedOut(error)
       const trouble = troubleFrom(error)
       const isUnknown = error instanceof NotFoundError
+      if (isUnknown) this.#keep({ conversationUuid: null })
       const begun = { ...startedRun(performance.now()), conversationUuid: isUnknown ? null : uuid }
       rounds = [{ said: null, view: failRun(begun, { ...trouble, isLost: !isUnknown }, performance.now()) }]
     }
@@ -195,7 +212,20 @@ export class RunSession {
     this.#stream = undefined
     this.#setRounds(rounds)
     const joined = this.conversationUuid
-    if (this.isActive && joined) await this.#occupy(() => stet.runs.attachStream(joined, { resume }))
+    if (this.isActive && joined) await this.#attach(joined)
+  }
+
+  /** Follows a run from its first event. Without a free stream, the run is followed at the latest when it has ended. */
+  async #attach(uuid: string, lastEventId?: string): Promise<void> {
+    const timer = setInterval(() => {
+      if (document.hidden || this.#view?.phase !== 'queued') return
+      stet.runs.get(uuid).then(({ endedAt }) => endedAt && leaveQueue(this), noticeSignedOut)
+    }, lookMs)
+    try {
+      await this.#occupy(() => stet.runs.attachStream(uuid, { ...(lastEventId && { lastEventId }), resume }))
+    } finally {
+      clearInterval(timer)
+    }
   }
 
   /** Stops the run. The received output stays. The final event then brings tokens and cost. */
@@ -232,12 +262,7 @@ export class RunSession {
    * @throws StetError if the result of a run that this page has joined could not be sent
    */
   async answerTool(id: string, result: unknown, isError: boolean): Promise<void> {
-    const answer = this.#answers.get(id)
-    this.#answers.delete(id)
-    // The client waits for results only in the stream that started the run.
-    if (!answer) await stet.runs.toolResult({ toolCallId: id, result, isError })
-    else if (isError) answer.reject(new Error(String(result)))
-    else answer.resolve(result)
+    await this.#tools.send(id, result, isError)
     const { [id]: _, ...results } = this.#kept.results
     this.#keep({ results })
   }
@@ -266,9 +291,9 @@ export class RunSession {
 
   #begin(before: readonly Round[], said: string | null): void {
     this.#stream = undefined
-    this.#arrived = []
+    this.#events.clear()
     this.#reading = undefined
-    this.#answers.clear()
+    this.#tools.clear()
     const started = startedRun(performance.now())
     const view: RunView = said === null ? started : { ...started, phase: 'waiting' }
     this.#setRounds([...before, { said, view }])
@@ -278,22 +303,24 @@ export class RunSession {
   async #occupy(open: () => Stream | Promise<Stream | undefined>): Promise<void> {
     this.#stream = undefined
     if (!mayStream() && this.#view) this.#show(queueRun(this.#view))
-    if (!(await takeStream(this))) return
+    const isTaken = await takeStream(this)
+    // The run was stopped. One that has ended is read without a place: its stream ends at once.
+    if (!isTaken && this.#view?.phase !== 'queued') return
     try {
       const stream = await open()
       if (stream) await this.#follow(stream)
     } catch (error) {
       this.#fail(error)
     } finally {
-      releaseStream()
+      if (isTaken) releaseStream()
     }
   }
 
   async #follow(stream: Stream): Promise<void> {
     this.#stream = stream
     if (this.#view?.phase === 'saving') this.#show({ ...this.#view, phase: 'waiting' })
-    stream.on('event', (event) => this.#take(event))
-    stream.on('sdk', (data) => this.#take({ event: 'sdk', data }))
+    stream.on('event', (event) => this.#events.add(event))
+    stream.on('sdk', (data) => this.#events.add({ event: 'sdk', data }))
     stream.on('started', (conversationUuid) => {
       if (this.#view) this.#show(joinRun(this.#view, conversationUuid))
       // The first steps tick off the first run.
@@ -305,30 +332,8 @@ export class RunSession {
     try {
       await stream.finalResult()
     } finally {
-      this.#flush()
+      this.#events.flush()
     }
-  }
-
-  /** Collects events until the next animation frame, because the model may send many words in one. */
-  #take(event: StreamEvent | SdkEvent): void {
-    this.#arrived.push([event, performance.now()])
-    if (this.#cancelFlush) return
-    const flush = () => this.#flush()
-    const frame = requestAnimationFrame(flush)
-    const timer = setTimeout(flush, hiddenMs)
-    this.#cancelFlush = () => {
-      cancelAnimationFrame(frame)
-      clearTimeout(timer)
-    }
-  }
-
-  #flush(): void {
-    this.#cancelFlush?.()
-    this.#cancelFlush = undefined
-    const arrived = this.#arrived
-    this.#arrived = []
-    const view = this.#view
-    if (view && arrived.length > 0) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
   }
 
   #fail(error: unknown): void {
@@ -363,21 +368,8 @@ export class RunSession {
 
   #keep(change: Partial<KeptReply>): void {
     this.#kept = { ...this.#kept, ...change }
-    keepReply(this.#key, this.#kept)
-  }
-
-  /** Makes the run wait for its client tools until their results are entered. */
-  #tools(names: readonly string[]) {
-    if (names.length === 0) return {}
-    const execute = (_: unknown, { id, signal }: ToolContext) =>
-      new Promise<unknown>((resolve, reject) => {
-        this.#answers.set(id, { resolve, reject })
-        signal.addEventListener('abort', () => this.#answers.delete(id))
-      })
-    return { tools: Object.fromEntries(names.map((name) => [name, { input: unchecked, execute, timeout: toolMs }])) }
+    if (this.#key !== null) keepReply(this.#key, this.#kept)
   }
 }
 
 const resume = { maxAttempts: 6 }
-/** A schema that accepts everything: the person who answers reads the arguments. */
-const unchecked = { '~standard': { version: 1, vendor: 'stet', validate: (value: unknown) => ({ value }) } } as const

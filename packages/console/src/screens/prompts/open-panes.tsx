@@ -1,6 +1,6 @@
-import { ApiError, type TreeItem } from '@stet/sdk'
+import { ApiError, type RunOverrides, type TreeItem } from '@stet/sdk'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { useShortcuts } from '../../app/shortcuts.ts'
 import { foundIn } from '../../editor/frame/use-issues.ts'
@@ -10,8 +10,11 @@ import { PreviewPane } from '../../editor/panes/preview-pane.tsx'
 import { ReferencesPane } from '../../editor/panes/references-pane.tsx'
 import { UsePane } from '../../editor/panes/use-pane.tsx'
 import type { GoTo, TextPlace } from '../../editor/text/line-ends.ts'
+import { loadYaml } from '../../editor/text/load-yaml.ts'
+import type { Arm } from '../../runs/compare/arms.ts'
 import { PromptTitle, RunPane } from '../../runs/run-pane.tsx'
 import { Skeleton } from '../../ui/states.tsx'
+import { say } from '../../ui/toast.tsx'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
 import { MissingPrompt, textAlone } from './no-prompt.tsx'
@@ -65,7 +68,11 @@ export default function OpenPanes({ place, path, item, example, panes: all, edit
       </Pane>
       <Pane name="run" panes={panes}>
         {shown && (
-          <OpenRun {...{ projectId, versionUuid, path, example, goTo, ...shown }} isLoading={open.phase !== 'open'} />
+          <OpenRun
+            {...{ projectId, versionUuid, path, example, goTo, ...shown }}
+            blocked={open.phase === 'open' ? open.blocked : 'the prompt is loading'}
+            isLoading={open.phase !== 'open'}
+          />
         )}
       </Pane>
       <Pane name="parameters" panes={panes}>
@@ -92,15 +99,17 @@ interface OpenRunProps {
   buffer: Opened['buffer']
   document: Opened['document']
   isLoading: boolean
+  /** Why the text cannot be edited now. */
+  blocked: string | null
   goTo: RefObject<GoTo>
 }
 
 /** The run pane, with callbacks that stay the same while the text changes. */
-function OpenRun({ buffer, goTo, ...props }: OpenRunProps) {
+function OpenRun({ buffer, goTo, blocked, ...props }: OpenRunProps) {
   const { projectId, versionUuid, path } = props
   const navigate = useNavigate()
   const ready = useCallback(() => buffer.save(), [buffer])
-  const { run } = useSearch({ strict: false })
+  const { run, arms } = useSearch({ strict: false })
   const onExample = useCallback(
     (uuid: string | undefined) =>
       void navigate({
@@ -113,6 +122,19 @@ function OpenRun({ buffer, goTo, ...props }: OpenRunProps) {
   const onRun = useCallback(
     (uuid: string) => void navigate({ to: '.', search: (search) => ({ ...search, run: uuid }), replace: true }),
     [navigate],
+  )
+  const onArms = useCallback(
+    (next: Arm[]) =>
+      void navigate({
+        to: '.',
+        search: ({ arms: _, ...rest }) => (next.length > 0 ? { ...rest, arms: next } : rest),
+        replace: true,
+      }),
+    [navigate],
+  )
+  const keep = useMemo(
+    () => ({ blocked, write: (overrides: RunOverrides) => void keepSettings(buffer, overrides) }),
+    [blocked, buffer],
   )
   const latestGoTo = useRef(goTo)
   useEffect(() => {
@@ -129,7 +151,17 @@ function OpenRun({ buffer, goTo, ...props }: OpenRunProps) {
     },
     [navigate, projectId, versionUuid, path],
   )
-  return <RunPane {...props} {...{ ready, onExample, run, onRun, onLine }} textId={buffer.id} />
+  return <RunPane {...props} {...{ ready, onExample, run, onRun, arms, onArms, keep, onLine }} textId={buffer.id} />
+}
+
+/** Writes the settings of a compared run into the front matter, as if the user had typed them. */
+async function keepSettings(buffer: Opened['buffer'], overrides: RunOverrides): Promise<void> {
+  const { withScalar } = await loadYaml()
+  // Both names limit the answer, and the other one would win.
+  const settings = { ...overrides, ...(overrides.maxTokens !== undefined && { maxOutputTokens: null }) }
+  const after = Object.entries(settings).reduce((text, [key, value]) => withScalar(text, key, value), buffer.state.text)
+  buffer.edit(after)
+  say('The front matter has these settings now')
 }
 
 /** The editor's shortcuts for errors, until the editor is loaded. */

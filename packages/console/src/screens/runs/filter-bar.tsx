@@ -59,7 +59,7 @@ export function FilterBar({ projectId, filter, onChange }: FilterProps) {
 }
 
 /** The fields of a filter, each with a button that removes it. */
-export function FilterChips({ projectId, filter, onChange }: FilterProps) {
+function FilterChips({ projectId, filter, onChange }: FilterProps) {
   const { data: versions } = useQuery(versionsQuery(projectId))
   const { author } = useSession().apiKey
   const chips = chipsOf(filter, versions, author.id)

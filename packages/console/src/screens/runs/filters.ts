@@ -13,8 +13,8 @@ const expensiveUsd = 0.05
 export const quickFilters: readonly { label: string; filter: RunFilter }[] = [
   { label: 'Failed', filter: { status: 'error' } },
   { label: 'Stopped', filter: { status: 'stopped' } },
-  { label: `Slow, from ${durationText(slowMs)}`, filter: { minDurationMs: slowMs } },
-  { label: `Expensive, from ${costText(expensiveUsd)}`, filter: { minCost: expensiveUsd } },
+  { label: `Slow (${slowMs / 1000} s)`, filter: { minDurationMs: slowMs } },
+  { label: `Expensive (${costText(expensiveUsd)})`, filter: { minCost: expensiveUsd } },
   { label: 'Thumbs down', filter: { feedback: 'down' } },
   { label: 'Mine', filter: { author: 'me' } },
 ]

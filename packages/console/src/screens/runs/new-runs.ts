@@ -14,10 +14,8 @@ const skewMs = 5 * 60_000
 export function pollFrom(shown: readonly Run[], readAt: number): string {
   const [newest] = shown
   if (!newest) return new Date(readAt - skewMs).toISOString()
-  return shown
-    .filter(isActiveRun)
-    .map(({ createdAt }) => createdAt)
-    .reduce((first, at) => (at < first ? at : first), newest.createdAt)
+  const active = shown.filter(isActiveRun).map(({ createdAt }) => createdAt)
+  return [newest.createdAt, ...active].sort()[0] ?? newest.createdAt
 }
 
 /** The runs with what a poll knows of them. The same list if nothing has changed. */

@@ -11,7 +11,7 @@ import { Code } from '../../ui/copy.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty, Skeleton } from '../../ui/states.tsx'
 import { counted, Time } from '../../ui/time.tsx'
-import { FilterBar, FilterChips } from './filter-bar.tsx'
+import { FilterBar } from './filter-bar.tsx'
 import { listOrder } from './list-order.ts'
 import { waitingRuns } from './new-runs.ts'
 import { newestQuery, pollSize, runsQuery, showNew } from './queries.ts'
@@ -106,8 +106,9 @@ function Nothing({ projectId, filter, setFilter }: FoundProps) {
   if (Object.keys(filter).length > 0)
     return (
       <Empty line="No run matches all of these filters.">
-        <p>Remove one of them:</p>
-        <FilterChips {...{ projectId, filter }} onChange={setFilter} />
+        <p>
+          Remove one of the filters above, or <Button onClick={() => setFilter({})}>show all runs</Button>
+        </p>
       </Empty>
     )
   const server = base.href.replace(/\/$/, '')

@@ -83,7 +83,7 @@ export function RunList({ rows, versions, selected, onSelect, onEnd }: RunListPr
           </tr>
         </thead>
         <tbody ref={list}>
-          {before > 0 && <tr aria-hidden="true" style={{ height: before }} />}
+          {before > 0 && <tr style={{ height: before }} />}
           {rows.slice(from, to).map((run, place) => (
             <Row
               key={run.uuid}
@@ -94,7 +94,7 @@ export function RunList({ rows, versions, selected, onSelect, onEnd }: RunListPr
               onToggle={toggle}
             />
           ))}
-          {after > 0 && <tr aria-hidden="true" style={{ height: after }} />}
+          {after > 0 && <tr style={{ height: after }} />}
         </tbody>
       </table>
     </section>

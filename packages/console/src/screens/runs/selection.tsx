@@ -78,7 +78,9 @@ function ExportButton({ projectId, filter, selected }: Pick<SelectionProps, 'pro
   return (
     <>
       {count === null ? (
-        <Button onClick={() => void start()}>{selected.size > 0 ? 'Export as JSONL' : 'Export all as JSONL'}</Button>
+        <Button look="quiet" onClick={() => void start()}>
+          {selected.size > 0 ? 'Export as JSONL' : 'Export all as JSONL'}
+        </Button>
       ) : (
         <Button onClick={() => stop.current?.abort()}>Stop the export ({countText(count)})</Button>
       )}

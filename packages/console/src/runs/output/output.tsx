@@ -1,22 +1,23 @@
 import type { Provider } from '@stet/contract/vocabulary'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { use, useEffect, useId, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { providersQuery } from '../app/queries.ts'
-import { keyText, useShortcut } from '../app/shortcuts.ts'
-import { Button } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy.tsx'
-import { TextAreaField } from '../ui/field.tsx'
-import { Chip, type Tone } from '../ui/mark.tsx'
-import { Skeleton } from '../ui/states.tsx'
-import { Tabs } from '../ui/table.tsx'
-import { answerText, isActive, type RunPhase, type StepView } from './follow-run.ts'
+import { providersQuery } from '../../app/queries.ts'
+import { keyText, useShortcut } from '../../app/shortcuts.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { TextAreaField } from '../../ui/field.tsx'
+import { Chip, type Tone } from '../../ui/mark.tsx'
+import { Skeleton } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/table.tsx'
+import { answerText, isActive, type RunPhase, type StepView } from '../follow-run.ts'
+import { RunPlaceContext } from '../run-place.ts'
+import type { Round } from '../session/rounds.ts'
+import type { RunSession } from '../session/run-session.ts'
+import { mayStream } from '../session/streams.ts'
+import { watchRuns } from '../session/watch-runs.ts'
 import css from './output.module.css'
-import { RunPlaceContext } from './run-place.ts'
 import { type OutputTab, RunFacts, RunView } from './run-view.tsx'
-import type { Round } from './session/rounds.ts'
-import type { RunSession } from './session/run-session.ts'
-import { mayStream } from './session/streams.ts'
-import { watchRuns } from './session/watch-runs.ts'
 import { mayTakeFocus } from './tool-call.tsx'
 
 interface OutputProps {
@@ -24,7 +25,7 @@ interface OutputProps {
   hasInputs: boolean
 }
 
-const phases: Record<RunPhase, { text: string; tone?: Tone }> = {
+export const phases: Record<RunPhase, { text: string; tone?: Tone }> = {
   saving: { text: 'Saving', tone: 'blue' },
   waiting: { text: 'Waiting', tone: 'blue' },
   queued: { text: 'Waiting for a free stream', tone: 'amber' },
@@ -103,7 +104,10 @@ export function Output({ session, hasInputs }: OutputProps) {
       {conversationUuid && isOver && <Chat session={session} />}
       {conversationUuid && (
         <p className={css['conversation']}>
-          Conversation <code data-conversation>{conversationUuid}</code>
+          <Link to="/runs/$run" params={{ run: conversationUuid }}>
+            Open run
+          </Link>
+          <code data-conversation>{conversationUuid}</code>
           <CopyButton text={conversationUuid} aria-label="Copy the conversation's uuid" />
         </p>
       )}

@@ -1,15 +1,15 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { use, useEffect, useRef, useState } from 'react'
-import { messageOf } from '../app/failure.tsx'
-import { Button, Hidden } from '../ui/button.tsx'
-import { TextAreaField } from '../ui/field.tsx'
-import { Chip, type Tone } from '../ui/mark.tsx'
-import { MessageBody } from '../ui/message-body.tsx'
-import type { ToolPart } from './follow-run.ts'
+import { messageOf } from '../../app/failure.tsx'
+import { Button, Hidden } from '../../ui/button.tsx'
+import { TextAreaField } from '../../ui/field.tsx'
+import { Chip, type Tone } from '../../ui/mark.tsx'
+import { MessageBody } from '../../ui/message-body.tsx'
+import type { ToolPart } from '../follow-run.ts'
+import { agentCalled, RunPlaceContext } from '../run-place.ts'
+import type { RunSession } from '../session/run-session.ts'
 import css from './output.module.css'
-import { agentCalled, RunPlaceContext } from './run-place.ts'
-import type { RunSession } from './session/run-session.ts'
 
 const states: Record<ToolPart['state'], { text: string; tone?: Tone }> = {
   written: { text: 'Receiving arguments' },

@@ -1,0 +1,185 @@
+import type { RunOverrides } from '@stet/contract/vocabulary'
+import type { Run } from '@stet/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { stet } from '../../app/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Chip } from '../../ui/mark.tsx'
+import { durationText } from '../../ui/time.tsx'
+import { answerText, isActive, type RunView as View } from '../follow-run.ts'
+import { phases } from '../output/output.tsx'
+import { RunView } from '../output/run-view.tsx'
+import { noFigure, runCost, runTokens } from '../run-figures.ts'
+import type { RunSession } from '../session/run-session.ts'
+import { watchRuns } from '../session/watch-runs.ts'
+import { ArmSettings } from './arm-settings.tsx'
+import { difference } from './arms.ts'
+import css from './compare.module.css'
+import type { Column, Comparison } from './comparison.ts'
+
+const WordDiff = lazy(() => import('./word-diff.tsx'))
+
+/** Writes settings into the front matter of the text. */
+export interface KeepSettings {
+  write: (overrides: RunOverrides) => void
+  /** Why that cannot be done now. */
+  blocked: string | null
+}
+
+interface ArmColumnProps {
+  column: Column
+  comparison: Comparison
+  projectId: number
+  keep: KeepSettings
+  /** Its place, from 1. */
+  number: number
+  /** What it is compared with. Null for the first one itself. */
+  base: RunSession | null
+  showsDifference: boolean
+}
+
+/** One arm: its settings, its answer, and its figures. */
+export function ArmColumn({ column, comparison, projectId, keep, number, base, showsDifference }: ArmColumnProps) {
+  const { arm, session } = column
+  const { overrides } = arm
+  const view = useSyncExternalStore(watchRuns, () => session.outline)?.view
+  const isOn = view !== undefined && isActive(view)
+  return (
+    <article className={css['column']} aria-label={`Arm ${number}`}>
+      <header className={css['armHead']}>
+        <h3 className={css['title']}>Arm {number}</h3>
+        {view && (
+          <Chip tone={phases[view.phase].tone}>{view.phase === 'queued' ? 'Running' : phases[view.phase].text}</Chip>
+        )}
+        <Button
+          look="quiet"
+          square
+          className={css['aside']}
+          aria-label={`Remove arm ${number}`}
+          onClick={() => comparison.remove(column.id)}
+        >
+          <Icon name="close" />
+        </Button>
+      </header>
+      <ArmSettings
+        projectId={projectId}
+        arm={arm}
+        blocked={isOn}
+        onChange={(next) => comparison.change(column.id, next)}
+      />
+      <Answer session={session} base={showsDifference ? base : null} />
+      <Figures session={session} base={base} />
+      {overrides && (
+        <div>
+          <Button blocked={keep.blocked} onClick={() => keep.write(overrides)}>
+            Keep these settings
+          </Button>
+        </div>
+      )}
+    </article>
+  )
+}
+
+/** The answer of an arm, or the words in which it differs. */
+function Answer({ session, base }: { session: RunSession; base: RunSession | null }) {
+  const rounds = useSyncExternalStore(watchRuns, () => session.rounds)
+  const before = useSyncExternalStore(watchRuns, () => base?.rounds.at(-1)?.view)
+  const isReading = useSyncExternalStore(watchRuns, () => session.isReading)
+  const view = rounds.at(-1)?.view
+  if (!view) return <p className={css['quiet']}>{isReading ? 'Loading' : 'Not run yet.'}</p>
+  if (view.phase === 'queued')
+    return <p className={css['quiet']}>Two other runs are shown as they arrive. This answer appears at its end.</p>
+  if (before && isOver(before) && isOver(view) && !view.trouble)
+    return (
+      <Suspense>
+        <WordDiff before={answerText(before)} after={answerText(view)} />
+      </Suspense>
+    )
+  return (
+    <div className={css['answer']}>
+      {rounds.map((round, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rounds are only added at the end
+        <RunView key={at} {...{ session, round }} tab="text" />
+      ))}
+    </div>
+  )
+}
+
+/** Tokens, cost and times of an arm, with their difference to the first one. */
+function Figures({ session, base }: { session: RunSession; base: RunSession | null }) {
+  const run = useEndedRun(session)
+  const other = useEndedRun(base)
+  const figures = figuresOf(run)
+  const others = figuresOf(other)
+  return (
+    <dl className={css['figures']}>
+      {figures.map(({ label, text, value }, at) => {
+        const change = difference(value, others[at]?.value ?? null)
+        return (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>
+              {text} {base && change && <span className={css['change']}>{change}</span>}
+            </dd>
+          </div>
+        )
+      })}
+      {run && (
+        <div>
+          <dt>Answered by</dt>
+          <dd>
+            {run.model ?? noFigure}{' '}
+            <Link to="/runs/$run" params={{ run: run.uuid }}>
+              Open run
+            </Link>
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+/** The stored record of a run that has ended. */
+function useEndedRun(session: RunSession | null): Run | undefined {
+  const uuid = useSyncExternalStore(watchRuns, () => {
+    const view = session?.outline?.view
+    return view && isOver(view) ? view.conversationUuid : null
+  })
+  const { data } = useQuery({
+    queryKey: ['run', uuid],
+    queryFn: ({ signal }) => stet.runs.get(uuid ?? '', { signal }),
+    enabled: uuid !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return uuid === null ? undefined : data
+}
+
+function isOver(view: View): boolean {
+  return !isActive(view)
+}
+
+interface Figure {
+  label: string
+  text: string
+  value: number | null
+}
+
+/** A background run waits for its turn before it starts, which says nothing about the model. */
+function figuresOf(run: Run | undefined): Figure[] {
+  const { tokenUsage, durationMs = null, firstTokenMs = null, queuedMs = null, cost = null } = run ?? {}
+  const since = (ms: number | null) => (ms === null ? null : Math.max(0, ms - (queuedMs ?? 0)))
+  const time = (ms: number | null) => (ms === null ? noFigure : durationText(ms))
+  const [whole, first] = [since(durationMs), since(firstTokenMs)]
+  return [
+    {
+      label: 'Tokens',
+      text: run ? runTokens(run) : noFigure,
+      value: tokenUsage ? tokenUsage.inputTokens + tokenUsage.outputTokens : null,
+    },
+    { label: 'Cost', text: run ? runCost(run) : noFigure, value: cost },
+    { label: 'Time', text: time(whole), value: whole },
+    { label: 'First token', text: time(first), value: first },
+  ]
+}

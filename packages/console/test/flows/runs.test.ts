@@ -1,0 +1,206 @@
+/** The list of runs and the inspector: filter, find, inspect, live, try again, tags, export. */
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import { violations } from '../support/axe.ts'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf } from '../support/editor-page.ts'
+import { frontMatter } from '../support/run-part.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
+
+interface Listed {
+  uuid: string
+  conversationUuid: string
+  path: string
+  status: string
+}
+
+const browser = consoleBrowser()
+let server: ConsoleServer
+const inputs = 'parameters: { ticket: { type: text }, order: { type: object } }\n'
+const answer = `# Refund
+
+See [our policy](https://example.com/x) <img src="https://x.example/p.png">
+
+| Item | Price |
+|---|--:|
+| Book | 12 |
+`
+
+beforeAll(async () => {
+  server = await sharedServer({
+    'support/reply': `${frontMatter(inputs)}<system>You answer.</system><user>{{ ticket }} {{ order }}</user>`,
+    tools: `${frontMatter('tools: { find_order: { description: Finds, parameters: { type: object } } }\n')}Find it`,
+    broken: `${frontMatter()}Hello\n{{ name.first.letter }}`,
+  })
+  server.fake.enqueue({ text: answer })
+  const parameters = { ticket: 'Where is it?', order: { id: 12, items: ['Book'] } }
+  await run('support/reply', { parameters, tags: ['checkout'], customIdentifier: 'customer-\u202e7' })
+  server.fake.enqueue({ object: { city: 'Ghent' } })
+  await run('support/reply', { parameters: { ticket: 'As JSON' } })
+  await run('broken', {})
+})
+
+function run(path: string, body: object) {
+  return server.api('POST', `${server.project.live}/documents/run`, { body: { path, stream: false, ...body } })
+}
+
+async function listed(query = ''): Promise<Listed[]> {
+  const { items } = await server.read<{ items: Listed[] }>(`/projects/${server.project.id}/runs?limit=50${query}`)
+  return items
+}
+
+const listPath = () => `/p/${server.project.id}/runs`
+const rowsOf = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('checkbox') })
+const states = (page: Page) => rowsOf(page).locator('td:nth-child(2)').allTextContents()
+
+it('filters by address, chip and key, opens runs by key, and returns to the row', async () => {
+  const { page } = await browser.open(server, listPath())
+  await expect.poll(() => states(page)).toEqual(['Failed', 'Completed', 'Completed'])
+  await page.getByRole('button', { name: 'Failed', exact: true }).click()
+  await expect.poll(() => states(page)).toEqual(['Failed'])
+  expect(new URL(page.url()).searchParams.get('status')).toBe('error')
+  await page.getByRole('button', { name: 'Remove the filter Failed' }).click()
+  await expect.poll(async () => (await states(page)).length).toBe(3)
+  await page.keyboard.press('f')
+  const dialog = page.getByRole('dialog', { name: 'Filter the runs' })
+  await dialog.getByLabel('Tag').fill('checkout')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => states(page)).toEqual(['Completed'])
+  await page.reload()
+  await expect.poll(() => states(page)).toEqual(['Completed'])
+  await page.goto(`${server.address(listPath())}?model=nothing`)
+  await page.getByText('No run matches all of these filters.').waitFor()
+  await page.getByRole('button', { name: 'show all runs' }).click()
+  await expect.poll(async () => (await states(page)).length).toBe(3)
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  const [, second, first] = await listed()
+  await page.waitForURL(`**/runs/${second?.uuid}`)
+  await page.getByText('Inputs', { exact: true }).waitFor()
+  await page.keyboard.press(']')
+  await page.waitForURL(`**/runs/${first?.uuid}`)
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await expect.poll(() => page.locator(':focus').getAttribute('href')).toContain(first?.uuid)
+})
+
+it('puts new runs above the others when they are asked for, tags a selection and exports it', async () => {
+  const { page } = await browser.open(server, listPath())
+  await expect.poll(async () => (await states(page)).length).toBe(3)
+  server.fake.enqueue({ text: 'new' })
+  await run('support/reply', { parameters: { ticket: 'new' } })
+  const fresh = page.getByRole('button', { name: /^1 new/ })
+  await fresh.waitFor()
+  expect(await rowsOf(page).count()).toBe(3)
+  await fresh.click()
+  await expect.poll(() => rowsOf(page).count()).toBe(4)
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.getByText('1 selected').waitFor()
+  await page.keyboard.press('t')
+  await page.getByLabel('Tag', { exact: true }).fill('<b>odd</b>')
+  await page.keyboard.press('Enter')
+  await page.getByText('Tagged 1 conversation', { exact: false }).waitFor()
+  await expect.poll(() => rowsOf(page).first().textContent()).toContain('<b>odd</b>')
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export as JSONL' }).click()
+  const lines = readFileSync(await (await download).path(), 'utf8').trim().split('\n')
+  const [newest] = await listed('&tag=%3Cb%3Eodd%3C%2Fb%3E')
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { uuid: newest?.uuid, parameters: { ticket: 'new' }, messages: expect.arrayContaining([{ role: 'assistant' }].map(expect.objectContaining)) },
+  ])
+})
+
+it('is found by the start of its uuid, and shows inputs, Markdown, timeline and events; labels and inputs are reused', async () => {
+  const target = (await listed('&tag=checkout'))[0]
+  const { page } = await browser.open(server, '/settings/keys')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Find' }).fill(target?.uuid.slice(0, 10) ?? '')
+  await page.getByRole('option', { name: /support\/reply/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/runs/${target?.uuid}`)
+  await page.getByRole('tree', { name: 'order' }).getByText('items:').waitFor()
+  const said = page.locator('article[data-role=assistant]')
+  await said.getByRole('cell', { name: 'Book' }).waitFor()
+  expect(await said.textContent()).toContain('<img src="https://x.example/p.png">')
+  expect(await said.getByRole('link', { name: 'our policy' }).getAttribute('rel')).toBe('noreferrer noopener')
+  await page.keyboard.press('m')
+  await expect.poll(() => said.textContent()).toContain('[our policy](https://example.com/x)')
+  await page.keyboard.press('m')
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  await page.getByRole('button', { name: /^Model gpt-4o-mini/ }).press('Enter')
+  await page.getByText(/12 tokens in/).waitFor()
+  expect(new URL(page.url()).search).toBe('?tab=timeline&at=1')
+  await page.getByRole('tab', { name: 'Events' }).click()
+  await page.getByRole('button', { name: /provider-started/ }).click()
+  await page.getByRole('tree', { name: /^Event \d/ }).waitFor()
+
+  await page.locator('h1').focus()
+  await page.keyboard.press('t')
+  await page.getByLabel('Tags').fill('checkout, wrong-tone')
+  await page.getByLabel('Note').fill('Ignores <i>the</i> order')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Ignores <i>the</i> order').waitFor()
+  await page.getByText('wrong-tone', { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Try again' }).click()
+  const ticket = page.getByRole('region', { name: 'Run', exact: true }).getByLabel('ticket', { exact: false }).first()
+  await expect.poll(() => ticket.inputValue()).toBe('Where is it?')
+})
+
+it('shows why a run failed, and leads to the line', async () => {
+  const failed = (await listed('&status=error'))[0]
+  const { page } = await browser.open(server, `/runs/${failed?.uuid}`)
+  await page.getByRole('button', { name: /^broken, line 6/ }).click()
+  const editor = editorOf(page)
+  await editor.ready()
+  await expect.poll(() => page.locator('.cm-activeLine').first().textContent()).toBe('{{ name.first.letter }}')
+})
+
+it('follows a run of another client, also after it was hidden, and stops it', async () => {
+  const gate = Promise.withResolvers<void>()
+  server.fake.enqueue({ text: 'one two three four', gate: gate.promise, gateAfter: 2 })
+  const body = { path: 'support/reply', stream: true, parameters: { ticket: 'live' } }
+  const response = await server.post(`${server.project.live}/documents/run`, body)
+  const [live] = await listed('&status=running')
+  const { page } = await browser.open(server, `/runs/${live?.uuid}`)
+  const said = page.locator('article[data-role=assistant]')
+  await expect.poll(() => said.textContent()).toContain('one two')
+  const setHidden = (state: 'hidden' | 'visible') =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'visibilityState', { value, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, state)
+  await setHidden('hidden')
+  await setHidden('visible')
+  await expect.poll(() => said.textContent()).toMatch(/Assistantone two ?$/)
+  await page.getByRole('button', { name: /^Stop/ }).click()
+  await page.getByText('Stopped', { exact: true }).waitFor()
+  gate.resolve()
+  await response.text()
+  await page.getByText(/^≈ /).first().waitFor()
+})
+
+it('has no violations of accessibility in its states', async () => {
+  const all = await listed()
+  const done = all.find(({ path, status }) => path === 'support/reply' && status === 'completed')
+  const failed = all.find(({ status }) => status === 'error')
+  const { page } = await browser.open(server, listPath(), { bypassCSP: true })
+  await rowsOf(page).first().waitFor()
+  expect(await violations(page)).toEqual([])
+  await page.keyboard.press('f')
+  await page.getByRole('dialog', { name: 'Filter the runs' }).waitFor()
+  expect(await violations(page)).toEqual([])
+  for (const [path, text] of [
+    [`/runs/${done?.uuid}`, 'Inputs'],
+    [`/runs/${done?.uuid}?tab=timeline&at=1`, 'Model'],
+    [`/runs/${done?.uuid}?tab=events`, 'chain-started'],
+    [`/runs/${failed?.uuid}`, 'Details'],
+  ] as const) {
+    await page.goto(server.address(path))
+    await page.getByText(text, { exact: true }).first().waitFor()
+    expect(await violations(page)).toEqual([])
+  }
+})
