@@ -41,7 +41,13 @@ const screen = (name: string) => {
   return key
 }
 
-test.for(['sign-in', 'home', 'overview', 'runs', 'history', 'settings'])('%s loads at most 190 kB of code', (name) => {
+const listed = ['sign-in', 'home', 'overview', 'history', 'settings', 'runs', 'runs/inspector']
+
+test.for(listed)('%s loads at most 190 kB of code', (name) => {
+  const size = sizeOf(loadedBy(entry, screen(name)))
+  console.log(`initial code of ${name}: ${(size / kB).toFixed(1)} kB gz`)
+  expect(size).toBeLessThanOrEqual(190 * kB)
+})
 
 test('the prompt screen with its editor loads at most 340 kB of code', () => {
   // Menus, dialogs and compared texts are loaded when they are used.
