@@ -46,7 +46,7 @@ const chart = (page: Page, name: string) => page.getByRole('slider', { name: `${
 const textOf = (page: Page, selector: string) =>
   page.locator(selector).evaluateAll((all) => all.map((one) => one.textContent))
 
-test('charts and table have the figures of the stats route, and a step opens its runs', async () => {
+test('charts, table, strip, evidence and home have the figures of the routes, and lead to the runs that they count', async () => {
   const { page } = await browser.open(server, `/p/${server.project.id}/overview?range=1h`)
   await chart(page, 'Runs').waitFor()
   const { figures } = stats.total
@@ -112,10 +112,8 @@ test('charts and table have the figures of the stats route, and a step opens its
   await expect.poll(() => rows.count()).toBe(stats.total.points.length + 1)
   const [runs, errors] = (await rows.nth(stats.total.points.length).getByRole('cell').allTextContents()).slice(1)
   expect([runs, errors]).toEqual([String(ofStep.runs), String(ofStep.errors)])
-})
 
-test('the strip of a prompt and the evidence of its change count its runs, and home shows what waits', async () => {
-  const { page } = await browser.open(server, server.promptAddress('priced'))
+  await page.goto(server.promptAddress('priced'))
   const strip = page.getByRole('navigation', { name: 'Last runs' }).getByRole('link')
   await expect.poll(() => strip.count()).toBe(8)
   expect(await page.getByRole('link', { name: /^Failed, / }).count()).toBe(1)

@@ -91,6 +91,10 @@ test('the first page is the project with one’s own newest draft, not that of t
       },
     )
   await page.goto(server.address('/'))
+  const block = (name: string) => page.getByRole('region', { name })
+  await block('My drafts').getByRole('link', { name: 'Leo’s draft' }).waitFor()
+  await block('Recent').getByText('Nothing was opened in this browser yet.').waitFor()
+  await page.getByRole('link', { name: 'Prompts', exact: true }).click()
   await page.waitForURL(server.address(`/p/${project.id}/v/${uuid}/prompts`))
   await signInAs(server.key)
   await page.goto(server.address('/'))

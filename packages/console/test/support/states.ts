@@ -56,6 +56,11 @@ export async function fillDraft(server: ConsoleServer): Promise<string> {
   const { status } = await server.api('POST', `${draft}/push`, { body: { changes } })
   if (status !== 200) throw new Error(`The draft was not filled: ${status}`)
   await editAndRollBack(server)
+  // One run ends, one fails.
+  const run = { path: 'support/triage', parameters: { ticket: 'late order' } }
+  await server.api('POST', `${server.project.live}/documents/run`, { body: run })
+  server.fake.enqueue({ status: 401, body: { error: { message: 'Incorrect API key provided' } } })
+  await server.api('POST', `${server.project.live}/documents/run`, { body: run })
   return draft.split('/').at(-1) ?? ''
 }
 
@@ -115,6 +120,29 @@ export const screens: readonly ScreenState[] = [
     name: 'settings',
     path: () => '/settings/keys',
     ready: (page) => page.getByRole('row').nth(1).waitFor(),
+  },
+  {
+    name: 'overview',
+    path: (server) => `/p/${server.project.id}/overview`,
+    ready: async (page) => {
+      await page.getByRole('region', { name: 'Figures by prompt' }).waitFor()
+      await page.getByRole('button', { name: 'Show as table' }).last().click()
+      await page.locator('canvas').first().waitFor()
+    },
+  },
+  {
+    name: 'home',
+    path: () => '/',
+    ready: async (page) => {
+      await page
+        .getByRole('region', { name: /^Spend/ })
+        .locator('dl')
+        .waitFor()
+      await page
+        .getByRole('region', { name: /^Failures/ })
+        .getByRole('listitem')
+        .waitFor()
+    },
   },
   {
     name: 'first-run',

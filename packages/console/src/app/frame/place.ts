@@ -1,7 +1,8 @@
 import { ApiError, type Version } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type LastPlace, usePreferences } from '../preferences.ts'
+import { useEffect } from 'react'
+import { type LastPlace, preferences, type Recent, setPreferences, usePreferences } from '../preferences.ts'
 import { deletedDraftQuery, versionQuery, versionsQuery } from '../queries.ts'
 import { useSession } from '../session.ts'
 
@@ -70,4 +71,30 @@ export function useLastVersion(projectId: number | null): string | undefined {
   const { data, isLoading } = useQuery({ ...versionsQuery(projectId ?? 0), enabled: !isKnown })
   if (isLoading) return undefined
   return data?.some(({ uuid, status }) => uuid === last && status === 'draft') ? last : 'live'
+}
+
+/** The prompts and runs that the person of this session opened in this browser, newest first. */
+export function useRecents(): readonly Recent[] {
+  const { author } = useSession().apiKey
+  return usePreferences().recents[author.id] ?? []
+}
+
+const mostRecents = 12
+
+/** Keeps the prompt or run of the address. The shell calls this once. */
+export function useKeptRecents(): void {
+  const { project, version, _splat: path, run } = useParams({ strict: false })
+  const { id } = useSession().apiKey.author
+  useEffect(() => {
+    const opened: Recent | null = run ? { run } : project && version && path ? { project, version, path } : null
+    if (!opened) return
+    const { recents } = preferences()
+    const others = (recents[id] ?? []).filter((other) => keyOf(other) !== keyOf(opened))
+    setPreferences({ recents: { ...recents, [id]: [opened, ...others].slice(0, mostRecents) } })
+  }, [project, version, path, run, id])
+}
+
+/** A prompt is the same one in every version. */
+export function keyOf(recent: Recent): string {
+  return 'run' in recent ? recent.run : `${recent.project} ${recent.path}`
 }
