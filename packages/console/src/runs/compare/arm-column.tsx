@@ -46,6 +46,8 @@ export function ArmColumn({ column, comparison, projectId, keep, number, base, s
   const { overrides } = arm
   const view = useSyncExternalStore(watchRuns, () => session.outline)?.view
   const isOn = view !== undefined && isActive(view)
+  const run = useEndedRun(session)
+  const other = useEndedRun(base)
   return (
     <article className={css['column']} aria-label={`Arm ${number}`}>
       <header className={css['armHead']}>
@@ -70,14 +72,19 @@ export function ArmColumn({ column, comparison, projectId, keep, number, base, s
         onChange={(next) => comparison.change(column.id, next)}
       />
       <Answer session={session} base={showsDifference ? base : null} />
-      <Figures session={session} base={base} />
-      {overrides && (
-        <div>
+      <Figures run={run} base={other} />
+      <div className={css['actions']}>
+        {run && (
+          <Link to="/runs/$run" params={{ run: run.uuid }}>
+            Open run
+          </Link>
+        )}
+        {overrides && (
           <Button blocked={keep.blocked} onClick={() => keep.write(overrides)}>
             Keep these settings
           </Button>
-        </div>
-      )}
+        )}
+      </div>
     </article>
   )
 }
@@ -108,11 +115,9 @@ function Answer({ session, base }: { session: RunSession; base: RunSession | nul
 }
 
 /** Tokens, cost and times of an arm, with their difference to the first one. */
-function Figures({ session, base }: { session: RunSession; base: RunSession | null }) {
-  const run = useEndedRun(session)
-  const other = useEndedRun(base)
+function Figures({ run, base }: { run: Run | undefined; base: Run | undefined }) {
   const figures = figuresOf(run)
-  const others = figuresOf(other)
+  const others = figuresOf(base)
   return (
     <dl className={css['figures']}>
       {figures.map(({ label, text, value }, at) => {
@@ -121,22 +126,15 @@ function Figures({ session, base }: { session: RunSession; base: RunSession | nu
           <div key={label}>
             <dt>{label}</dt>
             <dd>
-              {text} {base && change && <span className={css['change']}>{change}</span>}
+              {text} {change && <span className={css['change']}>{change}</span>}
             </dd>
           </div>
         )
       })}
-      {run && (
-        <div>
-          <dt>Answered by</dt>
-          <dd>
-            {run.model ?? noFigure}{' '}
-            <Link to="/runs/$run" params={{ run: run.uuid }}>
-              Open run
-            </Link>
-          </dd>
-        </div>
-      )}
+      <div>
+        <dt>Answered by</dt>
+        <dd>{run?.model ?? noFigure}</dd>
+      </div>
     </dl>
   )
 }

@@ -1,5 +1,5 @@
 import { useState, useSyncExternalStore } from 'react'
-import { Button } from '../../ui/button.tsx'
+import { Button, Hidden } from '../../ui/button.tsx'
 import { CheckField } from '../../ui/field.tsx'
 import { watchRuns } from '../session/watch-runs.ts'
 import { ArmColumn, type KeepSettings } from './arm-column.tsx'
@@ -18,18 +18,22 @@ export default function Compare({ comparison, projectId, keep }: CompareProps) {
   const [showsDifference, setShowsDifference] = useState(false)
   const [first] = columns
   return (
-    <section className={css['compare']} aria-label="Comparison" data-keeps-focus="h2">
+    <section className={css['compare']} aria-label="Comparison" data-compare data-keeps-focus="h2">
       <header className={css['head']}>
         <h2 className={css['title']} tabIndex={-1}>
           Comparison
         </h2>
         <CheckField
-          label="Difference to the first"
+          label={
+            <>
+              Difference<Hidden> to the first arm</Hidden>
+            </>
+          }
           checked={showsDifference}
           onChange={({ target }) => setShowsDifference(target.checked)}
         />
         <Button look="quiet" className={css['aside']} onClick={() => comparison.close()}>
-          End the comparison
+          End<Hidden> the comparison</Hidden>
         </Button>
       </header>
       <div className={css['columns']}>
