@@ -63,11 +63,12 @@ const cliOrder = {
   program: '(main|program)\\.ts$',
 }
 
-/** Primitives; then the frame of the page; then runs, which the editor shows too; then screens and their addresses. */
+/** Primitives; then the frame of the page; then runs, which the editor shows too; then charts; then screens and their addresses. */
 const consoleOrder = {
   ui: 'ui/',
   app: 'app/(?!router\\.tsx$)',
   runs: 'runs/',
+  charts: 'charts/',
   editor: 'editor/',
   screens: 'screens/',
   router: '(app/router|main)\\.tsx$',
@@ -381,6 +382,12 @@ module.exports = {
       severity: 'error',
       from: { path: `${C}/`, pathNot: `${C}/editor/` },
       to: { path: 'node_modules/@codemirror' },
+    },
+    {
+      name: 'only-the-series-chart-loads-uplot',
+      severity: 'error',
+      from: { path: `${C}/`, pathNot: `${C}/charts/series-chart\\.tsx$` },
+      to: { path: 'node_modules/uplot' },
     },
     {
       name: 'release-code-uses-no-tests-and-no-build-configs',

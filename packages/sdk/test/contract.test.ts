@@ -85,6 +85,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'projects.delete': (stet) => stet.projects.delete(3, { name: 'Help' }),
   'projects.stats': (stet) =>
     stet.projects.stats(3, { from: AT, to: AT, by: 'model', documentUuid: U, via: 'all', top: 3 }),
+  'projects.tags': (stet) => stet.projects.tags(),
   'versions.list': (stet) => stet.versions.list({ status: 'draft' }),
   'versions.get': (stet) => stet.versions.get(U),
   'versions.create': (stet) =>
@@ -129,11 +130,13 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
       messages,
       userMessage: 'u',
       customIdentifier: 'c',
+      tags: ['t'],
+      overrides: { model: 'm', temperature: 0 },
       mcpHeaders: { x: { y: 'z' } },
       ...ownConcerns,
     }),
   'runs.list': (stet) =>
-    stet.runs.list({ status: ['error', 'stopped'], via: 'api', author: 'me', minCost: 0.5, limit: 5 }),
+    stet.runs.list({ status: ['error', 'stopped'], via: 'api', author: 'me', tag: 't', minCost: 0.5, limit: 5 }),
   'runs.get': (stet) => stet.runs.get(U),
   'runs.ofConversation': (stet) => stet.runs.ofConversation(U),
   'conversations.list': (stet) =>
@@ -150,6 +153,8 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
       limit: 5,
     }),
   'conversations.get': (stet) => stet.conversations.get(U),
+  'conversations.update': (stet) => stet.conversations.update(U, { tags: ['t'], note: 'n' }),
+  'conversations.feedback': (stet) => stet.conversations.feedback(U, 'down', { comment: 'c', by: 'b' }),
   'conversations.delete': (stet) => stet.conversations.delete(U),
   'conversations.erase': (stet) => stet.conversations.erase('customer-7', { projectId: 3 }),
   'runs.attach': (stet) => stet.runs.attach(U, { stream: false }),

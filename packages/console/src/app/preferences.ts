@@ -9,6 +9,10 @@ export interface Preferences {
   letterKeys: boolean
   /** Where each person was last, by the id of the author. */
   places: Readonly<Record<number, LastPlace>>
+  /** Whether answers are shown as they were written, and not as Markdown. */
+  rawAnswers: boolean
+  /** What each person opened in this browser, newest first, by the id of the author. */
+  recents: Readonly<Record<number, readonly Recent[]>>
   /** Whether the browser may still have a session. */
   wasSignedIn: boolean
   /** The first prompt, while its steps are shown. */
@@ -21,6 +25,9 @@ export interface LastPlace {
   /** The uuid of the version that was open in it last, or `live`. */
   version: string
 }
+
+/** A prompt, or a run. */
+export type Recent = { project: string; version: string; path: string } | { run: string }
 
 export interface Guide {
   project: number
@@ -37,6 +44,8 @@ const defaults: Preferences = {
   density: 'normal',
   letterKeys: true,
   places: {},
+  rawAnswers: false,
+  recents: {},
   wasSignedIn: false,
   guide: null,
 }

@@ -1,5 +1,5 @@
 import type { ProviderKind } from '@stet/contract/vocabulary'
-import { ApiError, type TreeItem } from '@stet/sdk'
+import { ApiError, type Run, type TreeItem } from '@stet/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import { stet } from './session.ts'
 
@@ -102,5 +102,27 @@ export function examplesQuery(projectId: number, documentUuid: string) {
     queryKey: ['project', projectId, 'examples', documentUuid],
     queryFn: ({ signal }) => stet.examples.list(documentUuid, { projectId, signal }),
     refetchInterval: listInterval,
+  })
+}
+
+/**
+ * The runs whose uuid, or that of their conversation, starts with these digits.
+ *
+ * @param projectId null finds whole uuids only, as they are found in every project
+ */
+export function foundRunsQuery(projectId: number | null, prefix: string) {
+  return queryOptions({
+    queryKey: ['found runs', projectId, prefix],
+    queryFn: async ({ signal }): Promise<readonly Run[]> => {
+      const items =
+        projectId === null ? [] : (await stet.runs.list({ projectId, uuid: prefix, limit: 20, signal })).items
+      if (items.length > 0 || prefix.replaceAll('-', '').length < 32) return items
+      try {
+        return [await stet.runs.get(prefix, { signal })]
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return []
+        throw error
+      }
+    },
   })
 }

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { type Arm, readArms } from '../runs/compare/arms.ts'
 import { runFilter } from '../runs/run-filter.ts'
+import { overviewSearch } from '../screens/overview/ranges.ts'
 import { isPromptTab, type PromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
 import { KnownProject, KnownVersion, NoPage } from './frame/missing.tsx'
 import { Broken, Root } from './frame/root.tsx'
@@ -108,6 +109,15 @@ const history = createRoute({
     ({ HistoryPage }) => HistoryPage,
   ),
 })
+const overview = createRoute({
+  getParentRoute: () => project,
+  path: '/overview',
+  validateSearch: overviewSearch,
+  component: screen(
+    () => import('../screens/overview/page.tsx'),
+    ({ OverviewPage }) => OverviewPage,
+  ),
+})
 const runs = createRoute({
   getParentRoute: () => project,
   path: '/runs',
@@ -157,6 +167,7 @@ const routeTree = root.addChildren([
     project.addChildren([
       version.addChildren([prompts.addChildren([prompt]), changes]),
       history.addChildren([historyEntry]),
+      overview,
       runs,
     ]),
     run,
@@ -178,6 +189,11 @@ export function createPageRouter(basepath: string) {
 declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof createPageRouter>
+  }
+
+  interface HistoryState {
+    /** The person asked for the home screen, so it does not lead on to their one prompt. */
+    isHomeWanted?: boolean
   }
 }
 

@@ -13,6 +13,7 @@ import { Rail } from './frame/rail/rail.tsx'
 import { useKeptFocus, useTitleFocus } from './frame/title-focus.ts'
 import { TopBar } from './frame/top-bar.tsx'
 import { preferences, setPreferences, usePreferences } from './preferences.ts'
+import { useKeptRecents } from './recents.ts'
 import { isSignedOut, sessionQuery, useBlocked, useSession } from './session.ts'
 import { listenForKeys, useShortcuts } from './shortcuts.ts'
 
@@ -51,6 +52,7 @@ function Frame({ serverVersion }: { serverVersion: string }) {
   useEffect(listenForKeys, [])
   useFrameShortcuts()
   useKeptPlace()
+  useKeptRecents()
   useTitleFocus(main)
   useKeptFocus(main)
   return (
@@ -63,7 +65,7 @@ function Frame({ serverVersion }: { serverVersion: string }) {
         <TopBar slot={setSlot} />
         <FirstSteps />
         <BarSlot value={slot}>
-          <div className={css['screen']}>
+          <div className={css['screen']} data-screen>
             <Outlet />
           </div>
         </BarSlot>
@@ -124,6 +126,19 @@ function useFrameShortcuts(): void {
       group,
       blocked: needsProject,
       run: () => void navigate({ to: '/p/$project/history', params: { project } }),
+    },
+    {
+      keys: 'g o',
+      label: 'Go to the overview',
+      group,
+      blocked: needsProject,
+      run: () => void navigate({ to: '/p/$project/overview', params: { project } }),
+    },
+    {
+      keys: 'g 0',
+      label: 'Go to the home screen',
+      group,
+      run: () => void navigate({ to: '/', state: { isHomeWanted: true } }),
     },
     {
       keys: 'g r',

@@ -1,5 +1,5 @@
 /** The figures of a run as every screen writes them. Pure. */
-import type { Run } from '@stet/sdk'
+import type { Run, RunSpan } from '@stet/sdk'
 import { costText, countText, durationText } from '../ui/time.tsx'
 
 /** A figure that a run does not have, or does not have yet. */
@@ -40,4 +40,15 @@ export function shortUuid(uuid: string): string {
 
 function estimated(text: string, isEstimated: boolean): string {
   return isEstimated ? `≈ ${text}` : text
+}
+
+/** The figures of a step, a model call or a tool call that are known, each with its meaning. */
+export function spanFigures({ startMs, firstTokenMs, usage, cost }: RunSpan): string[] {
+  return [
+    `from ${durationText(startMs)}`,
+    ...(firstTokenMs === undefined ? [] : [`first token after ${durationText(firstTokenMs - startMs)}`]),
+    ...(usage ? [`${countText(usage.inputTokens)} tokens in`, `${countText(usage.outputTokens)} out`] : []),
+    ...(usage && usage.cachedInputTokens > 0 ? [`${countText(usage.cachedInputTokens)} from the cache`] : []),
+    ...(cost === undefined ? [] : [costText(cost)]),
+  ]
 }

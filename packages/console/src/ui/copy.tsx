@@ -3,8 +3,8 @@ import { Button, type ButtonProps } from './button.tsx'
 import css from './styles/content.module.css'
 
 interface CopyProps extends Omit<ButtonProps, 'onClick' | 'children'> {
-  /** The text to copy. */
-  text: string
+  /** The text to copy, or a function that makes it once it is needed. */
+  text: string | (() => string)
   label?: string
 }
 
@@ -14,7 +14,7 @@ export function CopyButton({ text, label = 'Copy', ...rest }: CopyProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   const button = useRef<HTMLButtonElement>(null)
   const copy = async () => {
-    setCopied((await copyText(text, field.current)) ? 'yes' : 'no')
+    setCopied((await copyText(typeof text === 'string' ? text : text(), field.current)) ? 'yes' : 'no')
     button.current?.focus()
   }
   return (

@@ -12,6 +12,11 @@ export function Time({ at }: { at: string }) {
   )
 }
 
+/** A time as `Time` shows it. */
+export function momentText(at: string): string {
+  return timeText(new Date(at), new Date())
+}
+
 function timeText(date: Date, now: Date): string {
   if (date.toDateString() === now.toDateString()) return clock.format(date)
   const form = date.getFullYear() === now.getFullYear() ? day : dayOfYear

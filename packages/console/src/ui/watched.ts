@@ -35,3 +35,15 @@ export class Watched<Value> extends Signal {
 export function useWatched<Value>({ watch, get }: Watched<Value>): Value {
   return useSyncExternalStore(watch, get)
 }
+
+/** Whether a media query matches now, for example `(prefers-color-scheme: dark)`. */
+export function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = window.matchMedia(query)
+      media.addEventListener('change', listener)
+      return () => media.removeEventListener('change', listener)
+    },
+    () => window.matchMedia(query).matches,
+  )
+}

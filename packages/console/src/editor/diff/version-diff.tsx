@@ -18,13 +18,15 @@ interface VersionDiffProps {
   hasStepKeys?: boolean
   /** At the end of a line of the list, for example a mark that it was seen. */
   note?: (change: PromptChange) => ReactNode
+  /** Below the title of the shown prompt: how it was tried. */
+  evidence?: (change: PromptChange) => ReactNode
   /** Beside the title of the shown prompt. */
   actions?: (change: PromptChange) => ReactNode
 }
 
 /** The prompts that a version changes, and the difference of one of them. Only that one is compared. */
 export function VersionDiff(props: VersionDiffProps) {
-  const { changes, current, onChoose, layout, onLayout, hasStepKeys, note, actions } = props
+  const { changes, current, onChoose, layout, onLayout, hasStepKeys, note, evidence, actions } = props
   const list = useRef<HTMLUListElement>(null)
   const shown = changes.find(({ path }) => path === current) ?? changes[0]
   const move = (step: 1 | -1) => {
@@ -63,6 +65,7 @@ export function VersionDiff(props: VersionDiffProps) {
             <h2 className={css['path']}>{shown.path}</h2>
             <div className={css['actions']}>{actions?.(shown)}</div>
           </header>
+          {evidence?.(shown)}
           <ChangedText key={shown.path} change={shown} layout={layout} />
         </section>
       </div>

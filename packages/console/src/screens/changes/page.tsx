@@ -19,6 +19,7 @@ import { Time } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { Blockers, brokenIn, useChecks } from './checks.tsx'
 import { ConflictDialog, type LiveConflict } from './conflict.tsx'
+import { Evidence } from './evidence.tsx'
 import css from './page.module.css'
 import { PublishDialog } from './publish.tsx'
 import { useSeen } from './seen.ts'
@@ -160,6 +161,9 @@ function ChangedPrompts(props: ChangedPromptsProps) {
             item={items?.find(({ path }) => path === change.path)}
           />
         )}
+        evidence={({ status, documentUuid }) =>
+          status !== 'deleted' && <Evidence {...{ projectId, draft, documentUuid }} />
+        }
         actions={(change) => (
           <ChangeActions
             change={change}

@@ -1,23 +1,28 @@
+import type { Project } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { Navigate } from '@tanstack/react-router'
+import { Navigate, useLocation } from '@tanstack/react-router'
 import { Failure } from '../../app/failure.tsx'
 import { useLastPlace, useLastVersion } from '../../app/frame/place.ts'
 import { pathsOf, projectsQuery, treeQuery, versionsQuery } from '../../app/queries.ts'
+import { useSession } from '../../app/session.ts'
 import { Skeleton } from '../../ui/states.tsx'
+import { Blocks } from './blocks.tsx'
+import { draftsQuery } from './drafts.ts'
 import { FirstRun } from './first-run.tsx'
 import css from './home.module.css'
-import { ownDraftQuery } from './own-draft.ts'
 
 /**
- * Opens the person's last project, in the draft that was open in it. Without one, it is the project with their newest
- * draft. An installation without prompts gets its first one here.
+ * Shows what waits in the person's last project; without one, in that of their newest draft. A project with one prompt
+ * opens that prompt, unless the person asks for this screen. An installation without prompts gets its first one here.
  */
 export function HomePage() {
   const projects = useQuery(projectsQuery)
   const place = useLastPlace()
   const last = projects.data?.find(({ id }) => String(id) === place?.project)
   const candidates = last ? [] : (projects.data ?? [])
-  const own = useQuery({ ...ownDraftQuery(candidates), enabled: candidates.length > 0 })
+  const { author } = useSession().apiKey
+  const drafts = useQuery({ ...draftsQuery(candidates), enabled: candidates.length > 0 })
+  const own = last ? undefined : drafts.data?.find(({ authorId }) => authorId === author.id)
   if (projects.error) {
     return (
       <div className={css['page']}>
@@ -25,38 +30,50 @@ export function HomePage() {
       </div>
     )
   }
-  if (!projects.data || own.isLoading) return <Loading />
-  if (own.data) return <Open projectId={own.data.projectId} version={own.data.uuid} />
+  if (!projects.data || drafts.isLoading) return <Loading />
+  if (own) return <Start projects={projects.data} projectId={own.projectId} version={own.uuid} />
   const shown = last ?? projects.data.find(({ liveVersionUuid }) => liveVersionUuid !== null) ?? projects.data[0]
   if (!shown) return <FirstRun projectId={null} />
   const isUsed = projects.data.some(({ liveVersionUuid }) => liveVersionUuid !== null)
-  return isUsed ? <OpenLast projectId={shown.id} /> : <Unpublished projectId={shown.id} />
+  const Shown = isUsed ? LastVersion : Unpublished
+  return <Shown projects={projects.data} projectId={shown.id} />
+}
+
+interface ShownProject {
+  projects: readonly Project[]
+  projectId: number
 }
 
 /** A project in which nothing was published. If its newest draft has prompts, it is in use. */
-function Unpublished({ projectId }: { projectId: number }) {
+function Unpublished({ projects, projectId }: ShownProject) {
   const versions = useQuery(versionsQuery(projectId))
   const draft = versions.data?.[0]?.uuid
   const paths = useQuery({ ...treeQuery(projectId, draft ?? ''), select: pathsOf, enabled: draft !== undefined })
   if (versions.data && !draft) return <FirstRun projectId={projectId} />
   if (paths.data?.length === 0) return <FirstRun projectId={projectId} />
-  return paths.data || paths.error || versions.error ? <OpenLast projectId={projectId} /> : <Loading />
+  const isKnown = paths.data || paths.error || versions.error
+  return isKnown ? <LastVersion projects={projects} projectId={projectId} /> : <Loading />
 }
 
-function OpenLast({ projectId }: { projectId: number }) {
+function LastVersion({ projects, projectId }: ShownProject) {
   const version = useLastVersion(projectId)
-  return version ? <Open projectId={projectId} version={version} /> : <Loading />
+  return version ? <Start projects={projects} projectId={projectId} version={version} /> : <Loading />
 }
 
-/** Opens the prompts of a version. If there is only one, it opens that one. */
-function Open({ projectId, version }: { projectId: number; version: string }) {
-  const { data: paths, isLoading } = useQuery({ ...treeQuery(projectId, version), select: pathsOf })
+/** Opens the only prompt of a version. With more prompts, shows the blocks. */
+function Start({ projects, projectId, version }: ShownProject & { version: string }) {
+  const isWanted = useLocation().state.isHomeWanted === true
+  const { data: paths, isLoading } = useQuery({
+    ...treeQuery(projectId, version),
+    select: pathsOf,
+    enabled: !isWanted,
+  })
   if (isLoading) return <Loading />
   const [only, second] = paths ?? []
-  const params = { project: String(projectId), version }
-  if (only === undefined || second !== undefined)
-    return <Navigate to="/p/$project/v/$version/prompts" params={params} replace />
-  return <Navigate to="/p/$project/v/$version/prompts/$" params={{ ...params, _splat: only }} replace />
+  if (isWanted || only === undefined || second !== undefined)
+    return <Blocks projects={projects} projectId={projectId} version={version} />
+  const params = { project: String(projectId), version, _splat: only }
+  return <Navigate to="/p/$project/v/$version/prompts/$" params={params} replace />
 }
 
 function Loading() {

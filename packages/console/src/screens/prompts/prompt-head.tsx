@@ -7,6 +7,7 @@ import { Menu, MenuItem } from '../../ui/menu.tsx'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
 import css from './open.module.css'
+import { RunStrip } from './run-strip.tsx'
 
 interface PromptHeadProps {
   path: string
@@ -30,6 +31,7 @@ export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
         {place.isLive ? <Live>{name}</Live> : name}
       </h1>
       {kind && <Chip tone={kind === 'deleted' ? 'red' : 'blue'}>{describeChange(kind, item)}</Chip>}
+      {item && <RunStrip projectId={place.projectId} documentUuid={item.documentUuid} />}
       {item && change !== 'deleted' && (
         <Menu
           align="end"

@@ -18,7 +18,7 @@ export function Rail({ children }: { children: ReactNode }) {
   return (
     <header className={css['rail']}>
       {children}
-      <Link to="/" className={css['brand']} aria-label="stet, home">
+      <Link to="/" state={{ isHomeWanted: true }} className={css['brand']} aria-label="stet, home">
         <Wordmark />
       </Link>
       <div className={css['railProject']}>
@@ -34,6 +34,9 @@ export function Rail({ children }: { children: ReactNode }) {
               title="Prompts"
             >
               <Icon name="prompts" /> <span className={css['text']}>Prompts</span>
+            </Link>
+            <Link to="/p/$project/overview" params={{ project }} className={css['link']} title="Overview">
+              <Icon name="overview" /> <span className={css['text']}>Overview</span>
             </Link>
             <Link
               to="/p/$project/runs"

@@ -1,5 +1,6 @@
-import { useState, useSyncExternalStore } from 'react'
+import { useState } from 'react'
 import { store, stored } from '../../../app/storage.ts'
+import { useMedia } from '../../../ui/watched.ts'
 import { type PromptTab, promptTabs } from './prompt-tabs.ts'
 
 /** Side by side, the panels as tabs of the text, or everything as tabs. */
@@ -48,17 +49,6 @@ function useLayout(): Layout {
   const isWide = useMedia('(width >= 68.75rem)')
   const isNarrow = useMedia('(width < 45rem)')
   return isWide ? 'wide' : isNarrow ? 'narrow' : 'medium'
-}
-
-function useMedia(query: string): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const media = window.matchMedia(query)
-      media.addEventListener('change', listener)
-      return () => media.removeEventListener('change', listener)
-    },
-    () => window.matchMedia(query).matches,
-  )
 }
 
 /** In CSS pixels. */

@@ -1,0 +1,248 @@
+import type { Project, Run, Version } from '@stet/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useId } from 'react'
+import { Failure } from '../../app/failure.tsx'
+import { useLastPlace } from '../../app/frame/place.ts'
+import { preferences, type Recent, setPreferences } from '../../app/preferences.ts'
+import { keyOf, useRecents } from '../../app/recents.ts'
+import { useBlocked, useSession } from '../../app/session.ts'
+import { costOf, spendOf } from '../../charts/figures.ts'
+import { runDuration, shortUuid } from '../../runs/run-figures.ts'
+import { Screen, ScreenTitle } from '../../ui/screen.tsx'
+import { counted, Time } from '../../ui/time.tsx'
+import css from './blocks.module.css'
+import { draftsQuery } from './drafts.ts'
+import { failureFilter, failuresQuery, spendDays, spendQuery } from './queries.ts'
+
+interface BlocksProps {
+  projects: readonly Project[]
+  /** The project whose runs are counted. */
+  projectId: number
+  version: string
+}
+
+/** What the person did last, what waits for them, and how the project's runs went. */
+export function Blocks({ projects, projectId, version }: BlocksProps) {
+  const drafts = useQuery(draftsQuery(projects))
+  const { author } = useSession().apiKey
+  const lacksPublish = useBlocked('publish')
+  useShownPlace(projectId, version)
+  const isOwn = ({ authorId }: Version) => authorId === author.id
+  const own = drafts.data?.filter(isOwn) ?? []
+  const others = lacksPublish ? [] : (drafts.data?.filter((draft) => !isOwn(draft)) ?? [])
+  const name = projects.length > 1 ? projects.find(({ id }) => id === projectId)?.name : undefined
+  return (
+    <Screen>
+      <title>Home · stet</title>
+      <ScreenTitle>Home</ScreenTitle>
+      <div className={css['blocks']}>
+        <Recents projects={projects} />
+        <Block title="My drafts">
+          <Drafts drafts={own} projects={projects} empty={drafts.data && 'No draft of yours has changes.'} />
+        </Block>
+        <Block title="Waiting for me">
+          <Drafts drafts={others} projects={projects} empty={drafts.data && 'No draft waits for you.'} hasAuthors />
+        </Block>
+        <Failures projectId={projectId} of={name} />
+        <SpendBlock projectId={projectId} of={name} />
+      </div>
+    </Screen>
+  )
+}
+
+/** The frame shows the places of this project, also before the person has opened one. */
+function useShownPlace(projectId: number, version: string): void {
+  const isUnknown = useLastPlace() === undefined
+  const { id } = useSession().apiKey.author
+  useEffect(() => {
+    if (isUnknown)
+      setPreferences({ places: { ...preferences().places, [id]: { project: String(projectId), version } } })
+  }, [isUnknown, id, projectId, version])
+}
+
+interface BlockProps {
+  title: string
+  /** The name of the project, if there are several. */
+  of?: string | undefined
+  children: ReactNode
+}
+
+function Block({ title, of, children }: BlockProps) {
+  const id = useId()
+  return (
+    <section className={css['block']} aria-labelledby={id}>
+      <h2 id={id} className={css['heading']}>
+        {title}
+        {of && <span className={css['of']}> in {of}</span>}
+      </h2>
+      <div className={css['content']}>{children}</div>
+    </section>
+  )
+}
+
+const mostRecents = 6
+
+function Recents({ projects }: Pick<BlocksProps, 'projects'>) {
+  const recents = useRecents().filter((recent) => 'run' in recent || nameOf(projects, recent.project) !== undefined)
+  return (
+    <Block title="Recent">
+      {recents.length === 0 ? (
+        <p className={css['faint']}>
+          Nothing was opened in this browser yet. Prompts of{' '}
+          {projects.map(({ id, name }, index) => (
+            <span key={id}>
+              {index > 0 && ', '}
+              <Link to="/p/$project/v/$version/prompts" params={{ project: String(id), version: 'live' }}>
+                {name}
+              </Link>
+            </span>
+          ))}
+        </p>
+      ) : (
+        <ul className={css['list']}>
+          {recents.slice(0, mostRecents).map((recent) => (
+            <li key={keyOf(recent)} className={css['row']}>
+              <RecentLink recent={recent} />
+              {'project' in recent && projects.length > 1 && (
+                <span className={css['faint']}>{nameOf(projects, recent.project)}</span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Block>
+  )
+}
+
+function RecentLink({ recent }: { recent: Recent }) {
+  if ('run' in recent) {
+    return (
+      <Link to="/runs/$run" params={{ run: recent.run }}>
+        Run {shortUuid(recent.run)}
+      </Link>
+    )
+  }
+  const { project, version, path } = recent
+  return (
+    <Link to="/p/$project/v/$version/prompts/$" params={{ project, version, _splat: path }}>
+      {path}
+    </Link>
+  )
+}
+
+const nameOf = (projects: readonly Project[], id: string | number) =>
+  projects.find((project) => String(project.id) === String(id))?.name
+
+interface DraftsProps {
+  drafts: readonly Version[]
+  projects: readonly Project[]
+  /** Undefined while the drafts are loading. */
+  empty: string | undefined
+  hasAuthors?: boolean
+}
+
+function Drafts({ drafts, projects, empty, hasAuthors }: DraftsProps) {
+  if (drafts.length === 0) return <p className={css['faint']}>{empty}</p>
+  return (
+    <ul className={css['list']}>
+      {drafts.slice(0, 5).map(({ uuid, projectId, title, changeCount, authorName, updatedAt }) => (
+        <li key={uuid} className={css['row']}>
+          <Link to="/p/$project/v/$version/changes" params={{ project: String(projectId), version: uuid }}>
+            {title}
+          </Link>
+          <span className={css['faint']}>
+            {counted(changeCount, 'change')}
+            {hasAuthors && ` by ${authorName}`}
+            {projects.length > 1 && ` in ${nameOf(projects, projectId)}`}, <Time at={updatedAt} />
+          </span>
+        </li>
+      ))}
+      {drafts.length > 5 && <li className={css['faint']}>and {drafts.length - 5} more</li>}
+    </ul>
+  )
+}
+
+const mostFailures = 5
+
+function Failures({ projectId, of }: { projectId: number; of: string | undefined }) {
+  const { data, error, refetch } = useQuery(failuresQuery(projectId))
+  if (error)
+    return (
+      <Block title="Failures" of={of}>
+        <Failure error={error} what="The failed runs could not be loaded" onRetry={refetch} />
+      </Block>
+    )
+  const { items = [], hasMore = false } = data ?? {}
+  return (
+    <Block title="Failures" of={of}>
+      {items.length === 0 ? (
+        <p className={css['faint']}>{data && 'No run of an application has failed since yesterday.'}</p>
+      ) : (
+        <>
+          <p>
+            <Link to="/p/$project/runs" params={{ project: String(projectId) }} search={failureFilter()}>
+              {hasMore ? `At least ${items.length} failed runs` : counted(items.length, 'failed run')}
+            </Link>{' '}
+            since yesterday
+          </p>
+          <ul className={css['list']}>
+            {items.slice(0, mostFailures).map((run) => (
+              <FailureRow key={run.uuid} run={run} />
+            ))}
+          </ul>
+        </>
+      )}
+    </Block>
+  )
+}
+
+function FailureRow({ run }: { run: Run }) {
+  return (
+    <li className={css['row']}>
+      <Link to="/runs/$run" params={{ run: run.uuid }}>
+        {run.path}
+      </Link>
+      <span className={css['faint']}>
+        <Time at={run.createdAt} />, after {runDuration(run)}
+      </span>
+      <span className={css['message']}>{run.error?.message}</span>
+    </li>
+  )
+}
+
+const spendNames = { 1: 'Today', 7: '7 days', 30: '30 days' }
+
+function SpendBlock({ projectId, of }: { projectId: number; of: string | undefined }) {
+  const { data, error, refetch } = useQuery(spendQuery(projectId))
+  const month = data && spendOf(data, 30)
+  return (
+    <Block title="Spend" of={of}>
+      {error && <Failure error={error} what="The spend could not be loaded" onRetry={refetch} />}
+      {month?.runs === 0 && <p className={css['faint']}>No run of an application in 30 days.</p>}
+      {data && month && month.runs > 0 && (
+        <>
+          <dl className={css['figures']}>
+            {spendDays.map((days) => {
+              const spend = spendOf(data, days)
+              return (
+                <div key={days}>
+                  <dt>{spendNames[days]}</dt>
+                  <dd>{costOf(spend)}</dd>
+                  <dd className={css['faint']}>{counted(spend.runs, 'run')}</dd>
+                </div>
+              )
+            })}
+          </dl>
+          <p className={css['faint']}>
+            {month.unpriced > 0 && `Without ${counted(month.unpriced, 'run')} that have no known price. `}Days are those
+            of UTC.{' '}
+            <Link to="/p/$project/overview" params={{ project: String(projectId) }} search={{ range: '30d' }}>
+              Overview
+            </Link>
+          </p>
+        </>
+      )}
+    </Block>
+  )
+}

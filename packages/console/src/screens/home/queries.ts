@@ -1,0 +1,47 @@
+import { queryOptions } from '@tanstack/react-query'
+import { stet } from '../../app/session.ts'
+
+const dayMs = 86_400_000
+const interval = 30_000
+
+/** The start of yesterday in the user's zone. */
+function yesterday(): Date {
+  const now = new Date()
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1)
+}
+
+/** The filter of the failed runs of applications since yesterday, for the API and for the list of runs. */
+export function failureFilter() {
+  return { status: 'error', via: 'api', from: yesterday().toISOString() } as const
+}
+
+/** The failed runs of applications since yesterday, newest first. A page of the list also counts them, up to 100. */
+export function failuresQuery(projectId: number) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'failures'],
+    queryFn: async ({ signal }) => {
+      const filter = failureFilter()
+      const { items, nextCursor } = await stet.runs.list({
+        ...filter,
+        ...{ projectId, signal, limit: 100, status: [filter.status] },
+      })
+      return { items, hasMore: nextCursor !== null }
+    },
+    refetchInterval: interval,
+  })
+}
+
+export const spendDays = [1, 7, 30] as const
+
+/** The runs of the last 30 days by day, today included. Days are those of UTC. */
+export function spendQuery(projectId: number) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'spend'],
+    queryFn: ({ signal }) => {
+      const today = Math.floor(Date.now() / dayMs)
+      const from = new Date((today - 29) * dayMs).toISOString()
+      return stet.projects.stats(projectId, { from, signal })
+    },
+    refetchInterval: interval,
+  })
+}

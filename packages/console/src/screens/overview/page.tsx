@@ -1,0 +1,168 @@
+import type { Stats } from '@stet/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { Failure } from '../../app/failure.tsx'
+import { base } from '../../app/session.ts'
+import { secondText, stepText } from '../../charts/scale.ts'
+import type { RunFilter } from '../../runs/run-filter.ts'
+import { Code } from '../../ui/copy.tsx'
+import { CheckField } from '../../ui/field.tsx'
+import { Screen, ScreenTitle } from '../../ui/screen.tsx'
+import { Empty, Skeleton } from '../../ui/states.tsx'
+import { linkTabs } from '../../ui/table.tsx'
+import { counted } from '../../ui/time.tsx'
+import { Breakdown } from './breakdown.tsx'
+import { ChartBlock } from './chart-block.tsx'
+import { measures } from './measures.ts'
+import css from './overview.module.css'
+import { earlierStatsQuery, type StatsPlace, statsQuery } from './queries.ts'
+import { rangeNames, ranges } from './ranges.ts'
+import { stepsOf } from './steps.ts'
+
+const route = getRouteApi('/shell/p/$project/overview')
+
+/** How often the prompts of a project ran, how fast, and at what cost. */
+export function OverviewPage() {
+  const { project } = route.useParams()
+  const { range = '24h', by = 'prompt', via = 'api' } = route.useSearch()
+  return <Overview key={project} place={{ projectId: Number(project), range, by, via }} />
+}
+
+function Overview({ place }: { place: StatsPlace }) {
+  const { projectId, range, via } = place
+  const { data: stats, error, refetch, isPlaceholderData } = useQuery(statsQuery(place))
+  const earlier = useQuery(earlierStatsQuery(place, isPlaceholderData ? undefined : stats))
+  const navigate = route.useNavigate()
+  return (
+    <Screen>
+      <title>Overview · stet</title>
+      <ScreenTitle beside={stats && <AsOf stats={stats} />}>Overview</ScreenTitle>
+      <div className={css['choices']}>
+        <nav aria-label="Range" className={linkTabs.list}>
+          {rangeNames.map((name) => (
+            <Link
+              key={name}
+              to="."
+              search={(search) => ({ ...search, range: name })}
+              replace
+              className={linkTabs.link}
+              aria-current={name === range ? 'true' : undefined}
+            >
+              {ranges[name].name}
+            </Link>
+          ))}
+        </nav>
+        <CheckField
+          label="Also count runs from the console"
+          checked={via === 'all'}
+          onChange={({ target }) =>
+            navigate({
+              search: ({ via: _, ...rest }) => (target.checked ? { ...rest, via: 'all' } : rest),
+              replace: true,
+            })
+          }
+        />
+      </div>
+      {error && <Failure error={error} what="The figures could not be loaded" onRetry={refetch} />}
+      {!stats && !error && <Skeleton lines={6} />}
+      {stats &&
+        (stats.total.figures.runs === 0 ? (
+          <NoRuns projectId={projectId} words={ranges[range].words} />
+        ) : (
+          <div className={css['body']} aria-busy={isPlaceholderData || undefined}>
+            <Charts project={String(projectId)} stats={stats} via={via} />
+            <Published project={String(projectId)} stats={stats} />
+            <Breakdown
+              {...{ stats, range, by: place.by }}
+              project={String(projectId)}
+              earlier={isPlaceholderData ? undefined : earlier.data}
+              filter={filterOf(via, stats.from, stats.asOf)}
+            />
+          </div>
+        ))}
+    </Screen>
+  )
+}
+
+function AsOf({ stats: { asOf, running } }: { stats: Stats }) {
+  return (
+    <p className={css['faint']}>
+      {running > 0 && `${counted(running, 'run')} active · `}as of <time dateTime={asOf}>{secondText(asOf)}</time>
+    </p>
+  )
+}
+
+/** The filter of the list of runs that begin in a time. */
+function filterOf(via: StatsPlace['via'], from: string | number, to: string | number): RunFilter {
+  const times = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+  return via === 'api' ? { ...times, via } : times
+}
+
+/** All charts point at the same step. */
+function Charts({ project, stats, via }: { project: string; stats: Stats; via: StatsPlace['via'] }) {
+  const [at, setAt] = useState<number | null>(null)
+  const navigate = route.useNavigate()
+  const { from, total, stepSeconds } = stats
+  const count = stepsOf(stats).length
+  // The other figures of the answer change with each poll, and need no new drawing.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `count` stands for the time of the answer
+  const steps = useMemo(() => stepsOf(stats), [from, total, stepSeconds, count])
+  const marks = useMemo(
+    () =>
+      stats.marks.map(({ at, version }) => ({ at: Date.parse(at), label: `v${version}` })).sort((a, b) => a.at - b.at),
+    [stats.marks],
+  )
+  const filterOfStep = ({ at }: { at: number }) => filterOf(via, at, at + stepSeconds * 1000)
+  const open = (index: number) => {
+    const step = steps[index]
+    if (step) void navigate({ to: '/p/$project/runs', params: { project }, search: filterOfStep(step) })
+  }
+  return (
+    <div className={css['charts']}>
+      {measures.map((measure) => (
+        <ChartBlock
+          key={measure.name}
+          {...{ project, measure, steps, stepSeconds, marks }}
+          at={at === null || at >= steps.length ? null : at}
+          onAt={setAt}
+          onOpen={open}
+          total={total.figures}
+          filterOf={filterOfStep}
+        />
+      ))}
+    </div>
+  )
+}
+
+const mostNamed = 5
+
+/** The publications of the range, which the charts mark. */
+function Published({ project, stats: { marks, stepSeconds } }: { project: string; stats: Stats }) {
+  if (marks.length === 0) return null
+  return (
+    <p className={css['faint']}>
+      Published in this time:{' '}
+      {marks.slice(0, mostNamed).map(({ at, versionUuid, version, title }, index) => (
+        <span key={at + versionUuid}>
+          {index > 0 && ', '}
+          <Link to="/p/$project/history/$entry" params={{ project, entry: versionUuid }} title={title}>
+            v{version}
+          </Link>{' '}
+          ({stepText(Date.parse(at), Math.min(stepSeconds, 3600))})
+        </span>
+      ))}
+      {marks.length > mostNamed && ` and ${marks.length - mostNamed} more`}
+    </p>
+  )
+}
+
+function NoRuns({ projectId, words }: { projectId: number; words: string }) {
+  const address = new URL(`api/v3/projects/${projectId}/versions/live/documents/run`, base)
+  const call = `curl ${address} -H "Authorization: Bearer $STET_API_KEY" -H 'Content-Type: application/json' -d '{"path":"hello"}'`
+  return (
+    <Empty line={`No prompt ran in ${words}.`}>
+      <Code label="curl command" text={call} />
+    </Empty>
+  )
+}

@@ -1,0 +1,149 @@
+import type { Run, RunDetails } from '@stet/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { versionsQuery } from '../../../app/queries.ts'
+import { useBlocked } from '../../../app/session.ts'
+import { useShortcut } from '../../../app/shortcuts.ts'
+import { isActiveRun, noFigure, runCost, runDuration, runTokens } from '../../../runs/run-figures.ts'
+import { RunState } from '../../../runs/run-state.tsx'
+import { Button } from '../../../ui/button.tsx'
+import { CopyButton } from '../../../ui/copy.tsx'
+import { withSigns } from '../../../ui/hidden-characters.ts'
+import { Chip } from '../../../ui/mark.tsx'
+import { durationText, Time } from '../../../ui/time.tsx'
+import { ownTags, versionName } from '../filters.ts'
+import css from './inspector.module.css'
+import { Labels } from './labels.tsx'
+import { RunActions } from './run-actions.tsx'
+import type { Followed } from './trace/follow-events.ts'
+import { versionRef } from './version-ref.ts'
+
+interface RunHeadProps {
+  run: RunDetails
+  /** The runs of the conversation, oldest first. */
+  runs: readonly Run[]
+  followed: Followed
+}
+
+/** State, origin and figures of the run, what people say about it, and what can be done with it. */
+export function RunHead({ run, runs, followed }: RunHeadProps) {
+  const { projectId, path, versionUuid, status, uuid } = run
+  const { data: versions } = useQuery(versionsQuery(projectId))
+  const version = versionName(versions, versionUuid)
+  const params = { project: String(projectId), version: versionRef(projectId, versionUuid), _splat: path }
+  return (
+    <header className={css['head']}>
+      <Link to="/p/$project/runs" params={{ project: String(projectId) }} className={css['back']}>
+        <span aria-hidden="true">← </span>All runs
+      </Link>
+      <div className={css['titleRow']}>
+        <h1 className={css['title']} tabIndex={-1}>
+          <Link to="/p/$project/v/$version/prompts/$" params={params}>
+            {path}
+          </Link>{' '}
+          <span className={css['version']}>@ {version}</span>
+        </h1>
+        <RunState status={status} />
+        <RunActions run={run} />
+      </div>
+      <p className={css['uuid']}>
+        <code>{uuid}</code>
+        <CopyButton text={uuid} aria-label="Copy the uuid of the run" />
+      </p>
+      <Facts run={run} followed={followed} />
+      <Said run={run} />
+      {runs.length > 1 && (
+        <nav className={css['chips']} aria-label="Runs of this conversation">
+          <span className={css['quiet']}>This conversation</span>
+          {runs.map((one, at) => (
+            <Link
+              key={one.uuid}
+              to="/runs/$run"
+              params={{ run: one.uuid }}
+              className={css['chipLink']}
+              aria-current={one.uuid === uuid ? 'page' : undefined}
+              data-state={one.status}
+            >
+              {at === 0 ? 'Run' : `Chat ${at}`}
+            </Link>
+          ))}
+        </nav>
+      )}
+    </header>
+  )
+}
+
+const ways: Record<string, string> = { api: 'API', console: 'console' }
+
+function Facts({ run, followed }: { run: RunDetails; followed: Followed }) {
+  const { model, provider, author, apiKey, customIdentifier, createdAt, via, finishReason, overrides } = run
+  const isActive = isActiveRun(run)
+  const answering = followed.view.steps.at(-1)
+  const firstTokenMs = run.firstTokenMs ?? (isActive ? followed.view.firstTokenMs : null)
+  return (
+    <dl className={css['facts']}>
+      <Fact label="Model">{withSigns(model ?? (isActive ? answering?.model : null) ?? noFigure)}</Fact>
+      <Fact label="Duration">{runDuration(run)}</Fact>
+      <Fact label="First token">{firstTokenMs === null ? noFigure : durationText(firstTokenMs)}</Fact>
+      <Fact label="Tokens">{runTokens(run)}</Fact>
+      <Fact label="Cost">{runCost(run)}</Fact>
+      <Fact label="Started">
+        <Time at={createdAt} />
+      </Fact>
+      <Fact label="By">{author ? withSigns(author.name) : noFigure}</Fact>
+      <Fact label="With">
+        {ways[via] ?? via}
+        {apiKey && via === 'api' && ` key ${withSigns(apiKey.name)}`}
+      </Fact>
+      {customIdentifier && <Fact label="Identifier">{withSigns(customIdentifier)}</Fact>}
+      {provider && <Fact label="Provider key">{withSigns(provider)}</Fact>}
+      {finishReason && <Fact label="End">{withSigns(finishReason)}</Fact>}
+      {overrides && <Fact label="Overrides">{withSigns(JSON.stringify(overrides))}</Fact>}
+    </dl>
+  )
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className={css['fact']}>
+      <dt>{label}</dt>
+      <dd title={typeof children === 'string' ? children : undefined}>{children}</dd>
+    </div>
+  )
+}
+
+/** Tags, feedback and the note. */
+function Said({ run }: { run: RunDetails }) {
+  const { tags, note, feedback } = run
+  const [isEditing, setEditing] = useState(false)
+  const blocked = useBlocked('run')
+  useShortcut({ keys: 't', label: 'Edit tags and note', group: 'Run', blocked, run: () => setEditing(true) })
+  return (
+    <div className={css['said']}>
+      <div className={css['chips']}>
+        {feedback && <Chip tone={feedback === 'down' ? 'red' : 'green'}>thumbs {feedback}</Chip>}
+        {ownTags(tags).map((tag) => (
+          <Chip key={tag} className={css['tag'] ?? ''}>
+            {withSigns(tag)}
+          </Chip>
+        ))}
+        <Button look="quiet" shortcut="t" blocked={blocked} onClick={() => setEditing(true)}>
+          {ownTags(tags).length > 0 || note ? 'Edit tags and note' : 'Add tags and a note'}
+        </Button>
+      </div>
+      {note && (
+        <figure className={css['note']}>
+          <p className={css['noteText']} dir="auto">
+            {withSigns(note.text)}
+          </p>
+          <figcaption className={css['quiet']}>
+            {note.author && `${withSigns(note.author.name)}, `}
+            <Time at={note.at} />
+          </figcaption>
+        </figure>
+      )}
+      {isEditing && <Labels run={run} onClose={() => setEditing(false)} />}
+    </div>
+  )
+}

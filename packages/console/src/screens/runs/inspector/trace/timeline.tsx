@@ -1,0 +1,121 @@
+import type { RunDetails, RunSpan } from '@stet/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { isActiveRun, spanFigures } from '../../../../runs/run-figures.ts'
+import { withSigns } from '../../../../ui/hidden-characters.ts'
+import { Chip } from '../../../../ui/mark.tsx'
+import { durationText } from '../../../../ui/time.tsx'
+import css from '../inspector.module.css'
+import { Value } from '../messages/message.tsx'
+import { callOf, callsIn, depthOf, type ToolCall } from '../messages/tool-calls.ts'
+import { conversationQuery } from '../queries.ts'
+import type { Followed } from './follow-events.ts'
+import { liveSpans } from './live-spans.ts'
+
+interface TimelineProps {
+  run: RunDetails
+  followed: Followed
+  /** The place of the open span. */
+  at: number | undefined
+  onOpen: (at: number | undefined) => void
+}
+
+const kinds: Record<RunSpan['kind'], string> = { step: 'Step', model: 'Model', tool: 'Tool', wait: 'Caller’s tool' }
+
+/** Where the time of the run went: its steps, model calls and tool calls as bars. */
+export function Timeline({ run, followed, at, onOpen }: TimelineProps) {
+  const { data } = useQuery(conversationQuery(run.conversationUuid))
+  const isActive = isActiveRun(run)
+  const lastAt = followed.events.at(-1)?.at ?? 0
+  const spans = isActive ? liveSpans(followed.events, run.path, lastAt) : run.spans
+  const whole = run.durationMs ?? Math.max(lastAt, ...spans.map(({ endMs }) => endMs))
+  const [from, to] = run.messageRange ?? []
+  const calls = callsIn(data?.conversation.slice(from, to) ?? [])
+  if (spans.length === 0)
+    return (
+      <p className={css['quiet']}>
+        {isActive
+          ? 'Nothing has begun yet.'
+          : 'The run has no timeline: it ended before its first step, or an earlier release ran it.'}
+      </p>
+    )
+  return (
+    <div className={css['timeline']}>
+      {run.queuedMs !== null && run.queuedMs > 0 && (
+        <p className={css['quiet']}>It waited {durationText(run.queuedMs)} for its start.</p>
+      )}
+      <ol className={css['spans']}>
+        {spans.map((span, place) => (
+          <Span
+            // biome-ignore lint/suspicious/noArrayIndexKey: spans are only added at the end
+            key={place}
+            span={span}
+            depth={depthOf(spans, span)}
+            whole={whole}
+            call={callOf(spans, place, calls)}
+            isOpen={place === at}
+            onToggle={() => onOpen(place === at ? undefined : place)}
+          />
+        ))}
+      </ol>
+      {run.spansCut && <p className={css['quiet']}>The run had more steps and calls than are kept.</p>}
+      {isActive && <p className={css['quiet']}>Times of arrival. The measured times follow at the end of the run.</p>}
+    </div>
+  )
+}
+
+interface SpanProps {
+  span: RunSpan
+  depth: number
+  /** Of the run, in milliseconds. */
+  whole: number
+  call: ToolCall | undefined
+  isOpen: boolean
+  onToggle: () => void
+}
+
+function Span({ span, depth, whole, call, isOpen, onToggle }: SpanProps) {
+  const { kind, name, startMs, endMs, firstTokenMs, status } = span
+  const share = (ms: number) => `${(100 * Math.max(0, ms)) / Math.max(1, whole)}%`
+  return (
+    <li className={css['span']} data-kind={kind}>
+      <button type="button" className={css['spanHead']} aria-expanded={isOpen} onClick={onToggle} data-row>
+        <span className={css['spanName']} style={{ paddingInlineStart: `${Math.min(depth, 8)}rem` }}>
+          <span className={css['quiet']}>{kinds[kind]}</span> {withSigns(name)}
+        </span>
+        <span className={css['track']} aria-hidden="true">
+          <span
+            className={css['bar']}
+            data-status={status}
+            style={{ insetInlineStart: share(startMs), width: share(endMs - startMs) }}
+          />
+          {firstTokenMs !== undefined && (
+            <span className={css['first']} style={{ insetInlineStart: share(firstTokenMs) }} />
+          )}
+        </span>
+        <span className={css['spanTime']}>
+          {status !== 'ok' && (
+            <Chip tone={status === 'error' ? 'red' : 'amber'}>{status === 'error' ? 'failed' : 'stopped'}</Chip>
+          )}
+          {durationText(endMs - startMs)}
+        </span>
+      </button>
+      {isOpen && (
+        <div className={css['spanMore']}>
+          <p className={css['quiet']}>{spanFigures(span).join(' · ')}</p>
+          {call && (
+            <>
+              <h3 className={css['spanTitle']}>Arguments</h3>
+              <Value value={call.args} label={`Arguments of ${name}`} />
+              <h3 className={css['spanTitle']}>Result</h3>
+              {call.result === undefined ? (
+                <p className={css['quiet']}>No result.</p>
+              ) : (
+                <Value value={call.result} label={`Result of ${name}`} />
+              )}
+            </>
+          )}
+        </div>
+      )}
+    </li>
+  )
+}

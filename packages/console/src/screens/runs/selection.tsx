@@ -1,0 +1,137 @@
+import type { Run } from '@stet/sdk'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type Dispatch, type SetStateAction, useRef, useState } from 'react'
+import { Failure, messageOf } from '../../app/failure.tsx'
+import { noticeSignedOut, stet, useBlocked } from '../../app/session.ts'
+import { useShortcut } from '../../app/shortcuts.ts'
+import type { RunFilter } from '../../runs/run-filter.ts'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { counted, countText } from '../../ui/time.tsx'
+import { say } from '../../ui/toast.tsx'
+import { exportLimit, exportRuns, saveFile } from './export-runs.ts'
+import { ownTags } from './filters.ts'
+import css from './runs.module.css'
+
+interface SelectionProps {
+  projectId: number
+  filter: RunFilter
+  /** The runs of the list. */
+  rows: readonly Run[]
+  selected: ReadonlySet<string>
+  onSelect: Dispatch<SetStateAction<ReadonlySet<string>>>
+}
+
+/** What can be done with the selected runs, or without a selection with all that the filter finds. */
+export function Selection({ projectId, filter, rows, selected, onSelect }: SelectionProps) {
+  const [isTagging, setTagging] = useState(false)
+  const needsRun = useBlocked('run')
+  const chosen = rows.filter(({ uuid }) => selected.has(uuid))
+  const blocked = chosen.length === 0 ? 'select runs first' : needsRun
+  useShortcut({ keys: 't', label: 'Tag the selected runs', group: 'Runs', blocked, run: () => setTagging(true) })
+  return (
+    <div className={css['selection']}>
+      <span className={css['count']} role="status">
+        {chosen.length > 0 ? `${countText(chosen.length)} selected` : ''}
+      </span>
+      {chosen.length > 0 && (
+        <Button shortcut="t" blocked={needsRun} onClick={() => setTagging(true)}>
+          Tag
+        </Button>
+      )}
+      <ExportButton {...{ projectId, filter, selected }} />
+      {chosen.length > 0 && (
+        <Button look="quiet" onClick={() => onSelect(new Set())}>
+          Clear the selection
+        </Button>
+      )}
+      {isTagging && <TagDialog projectId={projectId} runs={chosen} onClose={() => setTagging(false)} />}
+    </div>
+  )
+}
+
+/** Writes a file with a run on each line. The work ends with the page, and a second click stops it. */
+function ExportButton({ projectId, filter, selected }: Pick<SelectionProps, 'projectId' | 'filter' | 'selected'>) {
+  const [count, setCount] = useState<number | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const stop = useRef<AbortController>(null)
+  const start = async () => {
+    const control = new AbortController()
+    stop.current = control
+    setError(null)
+    setCount(0)
+    try {
+      const uuids = selected.size > 0 ? selected : null
+      const lines = await exportRuns({ projectId, filter, uuids, signal: control.signal, onCount: setCount })
+      saveFile(`runs-${projectId}.jsonl`, lines)
+      const isFull = lines.length >= exportLimit
+      say(`Exported ${counted(lines.length, 'run')}${isFull ? ', the most at once' : ''}`)
+    } catch (failure) {
+      if (control.signal.aborted) return
+      noticeSignedOut(failure)
+      setError(failure)
+    } finally {
+      setCount(null)
+    }
+  }
+  return (
+    <>
+      {count === null ? (
+        <Button look="quiet" onClick={() => void start()}>
+          {selected.size > 0 ? 'Export as JSONL' : 'Export all as JSONL'}
+        </Button>
+      ) : (
+        <Button onClick={() => stop.current?.abort()}>Stop the export ({countText(count)})</Button>
+      )}
+      {error !== null && <Failure error={error} what="The runs were not exported" />}
+    </>
+  )
+}
+
+interface TagDialogProps {
+  projectId: number
+  runs: readonly Run[]
+  onClose: () => void
+}
+
+function TagDialog({ projectId, runs, onClose }: TagDialogProps) {
+  const [tag, setTag] = useState('')
+  const client = useQueryClient()
+  const save = useMutation({
+    mutationFn: async () => {
+      // The tags belong to the conversation, which several of the runs may share.
+      const byConversation = new Map(runs.map((run) => [run.conversationUuid, run]))
+      for (const [uuid, { tags }] of byConversation)
+        if (!tags.includes(tag.trim())) await stet.conversations.update(uuid, { tags: [...ownTags(tags), tag.trim()] })
+      return byConversation.size
+    },
+    onSuccess: async (conversations) => {
+      await client.invalidateQueries({ queryKey: ['project', projectId, 'runs'] })
+      say(`Tagged ${counted(conversations, 'conversation')} with ${tag.trim()}`)
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      title={`Tag ${counted(runs.length, 'run')}`}
+      text="The tag is added to the conversations of these runs."
+      submit="Tag"
+      busy={save.isPending}
+      missing={!tag.trim() && 'it needs a name'}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Tag"
+        maxLength={64}
+        value={tag}
+        problem={save.error && messageOf(save.error)}
+        onChange={(event) => {
+          setTag(event.target.value)
+          save.reset()
+        }}
+      />
+    </FormDialog>
+  )
+}
