@@ -2,11 +2,12 @@ import type { RunOverrides } from '@stet/contract/vocabulary'
 import type { Run } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { type ComponentType, Suspense, useSyncExternalStore } from 'react'
 import { stet } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Chip } from '../../ui/mark.tsx'
+import { answerCutAt } from '../../ui/message-body.tsx'
 import { durationText } from '../../ui/time.tsx'
 import { answerText, isActive, type RunView as View } from '../follow-run.ts'
 import { phases } from '../output/output.tsx'
@@ -19,20 +20,21 @@ import { difference } from './arms.ts'
 import css from './compare.module.css'
 import type { Column, Comparison } from './comparison.ts'
 
-const WordDiff = lazy(() => import('./word-diff.tsx'))
-
-/** Writes settings into the front matter of the text. */
-export interface KeepSettings {
-  write: (overrides: RunOverrides) => void
+/** What a comparison takes from the editor. */
+export interface EditorPart {
+  /** Writes settings into the front matter of the text. */
+  keep: (overrides: RunOverrides) => void
   /** Why that cannot be done now. */
   blocked: string | null
+  /** Shows a text with the words that it has in place of those of another one. */
+  WordDiff: ComponentType<{ before: string; after: string }>
 }
 
 interface ArmColumnProps {
   column: Column
   comparison: Comparison
   projectId: number
-  keep: KeepSettings
+  editor: EditorPart
   /** Its place, from 1. */
   number: number
   /** What it is compared with. Null for the first one itself. */
@@ -41,7 +43,7 @@ interface ArmColumnProps {
 }
 
 /** One arm: its settings, its answer, and its figures. */
-export function ArmColumn({ column, comparison, projectId, keep, number, base, showsDifference }: ArmColumnProps) {
+export function ArmColumn({ column, comparison, projectId, editor, number, base, showsDifference }: ArmColumnProps) {
   const { arm, session } = column
   const { overrides } = arm
   const view = useSyncExternalStore(watchRuns, () => session.outline)?.view
@@ -71,7 +73,7 @@ export function ArmColumn({ column, comparison, projectId, keep, number, base, s
         blocked={isOn}
         onChange={(next) => comparison.change(column.id, next)}
       />
-      <Answer session={session} base={showsDifference ? base : null} />
+      <Answer session={session} base={showsDifference ? base : null} WordDiff={editor.WordDiff} />
       <Figures run={run} base={other} />
       <div className={css['actions']}>
         {run && (
@@ -80,7 +82,7 @@ export function ArmColumn({ column, comparison, projectId, keep, number, base, s
           </Link>
         )}
         {overrides && (
-          <Button blocked={keep.blocked} onClick={() => keep.write(overrides)}>
+          <Button blocked={editor.blocked} onClick={() => editor.keep(overrides)}>
             Keep these settings
           </Button>
         )}
@@ -89,8 +91,13 @@ export function ArmColumn({ column, comparison, projectId, keep, number, base, s
   )
 }
 
+interface AnswerProps extends Pick<EditorPart, 'WordDiff'> {
+  session: RunSession
+  base: RunSession | null
+}
+
 /** The answer of an arm, or the words in which it differs. */
-function Answer({ session, base }: { session: RunSession; base: RunSession | null }) {
+function Answer({ session, base, WordDiff }: AnswerProps) {
   const rounds = useSyncExternalStore(watchRuns, () => session.rounds)
   const before = useSyncExternalStore(watchRuns, () => base?.rounds.at(-1)?.view)
   const isReading = useSyncExternalStore(watchRuns, () => session.isReading)
@@ -98,10 +105,12 @@ function Answer({ session, base }: { session: RunSession; base: RunSession | nul
   if (!view) return <p className={css['quiet']}>{isReading ? 'Loading' : 'Not run yet.'}</p>
   if (view.phase === 'queued')
     return <p className={css['quiet']}>Two other runs are shown as they arrive. This answer appears at its end.</p>
-  if (before && isOver(before) && isOver(view) && !view.trouble)
+  const texts = before && isOver(before) && isOver(view) && !view.trouble ? [before, view].map(answerText) : []
+  const [from, to] = texts
+  if (from !== undefined && to !== undefined && texts.every(({ length }) => length <= answerCutAt))
     return (
       <Suspense>
-        <WordDiff before={answerText(before)} after={answerText(view)} />
+        <WordDiff before={from} after={to} />
       </Suspense>
     )
   return (

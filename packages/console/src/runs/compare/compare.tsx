@@ -2,18 +2,18 @@ import { useState, useSyncExternalStore } from 'react'
 import { Button, Hidden } from '../../ui/button.tsx'
 import { CheckField } from '../../ui/field.tsx'
 import { watchRuns } from '../session/watch-runs.ts'
-import { ArmColumn, type KeepSettings } from './arm-column.tsx'
+import { ArmColumn, type EditorPart } from './arm-column.tsx'
 import css from './compare.module.css'
 import type { Comparison } from './comparison.ts'
 
 interface CompareProps {
   comparison: Comparison
   projectId: number
-  keep: KeepSettings
+  editor: EditorPart
 }
 
 /** The arms side by side. The first one is what the others are compared with. */
-export default function Compare({ comparison, projectId, keep }: CompareProps) {
+export default function Compare({ comparison, projectId, editor }: CompareProps) {
   const columns = useSyncExternalStore(watchRuns, () => comparison.columns)
   const [showsDifference, setShowsDifference] = useState(false)
   const [first] = columns
@@ -40,7 +40,7 @@ export default function Compare({ comparison, projectId, keep }: CompareProps) {
         {columns.map((column, at) => (
           <ArmColumn
             key={column.id}
-            {...{ column, comparison, projectId, keep, showsDifference }}
+            {...{ column, comparison, projectId, editor, showsDifference }}
             number={at + 1}
             base={column === first ? null : (first?.session ?? null)}
           />
