@@ -10,7 +10,7 @@ import runningMark from '../ui/marks/mark-running.svg'
 import { Notice } from '../ui/states.tsx'
 import { counted } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import type { KeepSettings } from './compare/arm-column.tsx'
+import type { EditorPart } from './compare/arm-column.tsx'
 import { type Arm, mostArms } from './compare/arms.ts'
 import { type Column, type Comparison, comparisonOf, isComparing } from './compare/comparison.ts'
 import { answerText, isActive, type RunTrouble, type RunView } from './follow-run.ts'
@@ -59,7 +59,7 @@ export interface RunPaneProps {
   /** The compared arms, from the page's address. */
   arms?: readonly Arm[] | undefined
   onArms: (arms: Arm[]) => void
-  keep: KeepSettings
+  editor: EditorPart
   /** Shows a place of a prompt in the editor. */
   onLine: (path: string, line: number, column: number) => void
   /** Another version of the prompt is loading. The pane shows that of the version before. */
@@ -145,7 +145,7 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
         <RunPlaceContext value={place}>
           {columns.length > 0 ? (
             <Suspense fallback={<div />}>
-              <Compare {...{ comparison, projectId }} keep={props.keep} />
+              <Compare {...{ comparison, projectId }} editor={props.editor} />
             </Suspense>
           ) : (
             <Output session={session} hasInputs={fields.length > 0} />

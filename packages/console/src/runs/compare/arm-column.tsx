@@ -2,11 +2,12 @@ import type { RunOverrides } from '@stet/contract/vocabulary'
 import type { Run } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { type ComponentType, Suspense, useSyncExternalStore } from 'react'
 import { stet } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Chip } from '../../ui/mark.tsx'
+import { answerCutAt } from '../../ui/message-body.tsx'
 import { durationText } from '../../ui/time.tsx'
 import { answerText, isActive, type RunView as View } from '../follow-run.ts'
 import { phases } from '../output/output.tsx'
@@ -19,20 +20,21 @@ import { difference } from './arms.ts'
 import css from './compare.module.css'
 import type { Column, Comparison } from './comparison.ts'
 
-const WordDiff = lazy(() => import('./word-diff.tsx'))
-
-/** Writes settings into the front matter of the text. */
-export interface KeepSettings {
-  write: (overrides: RunOverrides) => void
+/** What a comparison takes from the editor. */
+export interface EditorPart {
+  /** Writes settings into the front matter of the text. */
+  keep: (overrides: RunOverrides) => void
   /** Why that cannot be done now. */
   blocked: string | null
+  /** Shows a text with the words that it has in place of those of another one. */
+  WordDiff: ComponentType<{ before: string; after: string }>
 }
 
 interface ArmColumnProps {
   column: Column
   comparison: Comparison
   projectId: number
-  keep: KeepSettings
+  editor: EditorPart
   /** Its place, from 1. */
   number: number
   /** What it is compared with. Null for the first one itself. */
@@ -41,11 +43,13 @@ interface ArmColumnProps {
 }
 
 /** One arm: its settings, its answer, and its figures. */
-export function ArmColumn({ column, comparison, projectId, keep, number, base, showsDifference }: ArmColumnProps) {
+export function ArmColumn({ column, comparison, projectId, editor, number, base, showsDifference }: ArmColumnProps) {
   const { arm, session } = column
   const { overrides } = arm
   const view = useSyncExternalStore(watchRuns, () => session.outline)?.view
   const isOn = view !== undefined && isActive(view)
+  const run = useEndedRun(session)
+  const other = useEndedRun(base)
   return (
     <article className={css['column']} aria-label={`Arm ${number}`}>
       <header className={css['armHead']}>
@@ -69,21 +73,31 @@ export function ArmColumn({ column, comparison, projectId, keep, number, base, s
         blocked={isOn}
         onChange={(next) => comparison.change(column.id, next)}
       />
-      <Answer session={session} base={showsDifference ? base : null} />
-      <Figures session={session} base={base} />
-      {overrides && (
-        <div>
-          <Button blocked={keep.blocked} onClick={() => keep.write(overrides)}>
+      <Answer session={session} base={showsDifference ? base : null} WordDiff={editor.WordDiff} />
+      <Figures run={run} base={other} />
+      <div className={css['actions']}>
+        {run && (
+          <Link to="/runs/$run" params={{ run: run.uuid }}>
+            Open run
+          </Link>
+        )}
+        {overrides && (
+          <Button blocked={editor.blocked} onClick={() => editor.keep(overrides)}>
             Keep these settings
           </Button>
-        </div>
-      )}
+        )}
+      </div>
     </article>
   )
 }
 
+interface AnswerProps extends Pick<EditorPart, 'WordDiff'> {
+  session: RunSession
+  base: RunSession | null
+}
+
 /** The answer of an arm, or the words in which it differs. */
-function Answer({ session, base }: { session: RunSession; base: RunSession | null }) {
+function Answer({ session, base, WordDiff }: AnswerProps) {
   const rounds = useSyncExternalStore(watchRuns, () => session.rounds)
   const before = useSyncExternalStore(watchRuns, () => base?.rounds.at(-1)?.view)
   const isReading = useSyncExternalStore(watchRuns, () => session.isReading)
@@ -91,10 +105,12 @@ function Answer({ session, base }: { session: RunSession; base: RunSession | nul
   if (!view) return <p className={css['quiet']}>{isReading ? 'Loading' : 'Not run yet.'}</p>
   if (view.phase === 'queued')
     return <p className={css['quiet']}>Two other runs are shown as they arrive. This answer appears at its end.</p>
-  if (before && isOver(before) && isOver(view) && !view.trouble)
+  const texts = before && isOver(before) && isOver(view) && !view.trouble ? [before, view].map(answerText) : []
+  const [from, to] = texts
+  if (from !== undefined && to !== undefined && texts.every(({ length }) => length <= answerCutAt))
     return (
       <Suspense>
-        <WordDiff before={answerText(before)} after={answerText(view)} />
+        <WordDiff before={from} after={to} />
       </Suspense>
     )
   return (
@@ -108,11 +124,9 @@ function Answer({ session, base }: { session: RunSession; base: RunSession | nul
 }
 
 /** Tokens, cost and times of an arm, with their difference to the first one. */
-function Figures({ session, base }: { session: RunSession; base: RunSession | null }) {
-  const run = useEndedRun(session)
-  const other = useEndedRun(base)
+function Figures({ run, base }: { run: Run | undefined; base: Run | undefined }) {
   const figures = figuresOf(run)
-  const others = figuresOf(other)
+  const others = figuresOf(base)
   return (
     <dl className={css['figures']}>
       {figures.map(({ label, text, value }, at) => {
@@ -121,22 +135,15 @@ function Figures({ session, base }: { session: RunSession; base: RunSession | nu
           <div key={label}>
             <dt>{label}</dt>
             <dd>
-              {text} {base && change && <span className={css['change']}>{change}</span>}
+              {text} {change && <span className={css['change']}>{change}</span>}
             </dd>
           </div>
         )
       })}
-      {run && (
-        <div>
-          <dt>Answered by</dt>
-          <dd>
-            {run.model ?? noFigure}{' '}
-            <Link to="/runs/$run" params={{ run: run.uuid }}>
-              Open run
-            </Link>
-          </dd>
-        </div>
-      )}
+      <div>
+        <dt>Answered by</dt>
+        <dd>{run?.model ?? noFigure}</dd>
+      </div>
     </dl>
   )
 }

@@ -1,42 +1,46 @@
 import { useState, useSyncExternalStore } from 'react'
-import { Button } from '../../ui/button.tsx'
+import { Button, Hidden } from '../../ui/button.tsx'
 import { CheckField } from '../../ui/field.tsx'
 import { watchRuns } from '../session/watch-runs.ts'
-import { ArmColumn, type KeepSettings } from './arm-column.tsx'
+import { ArmColumn, type EditorPart } from './arm-column.tsx'
 import css from './compare.module.css'
 import type { Comparison } from './comparison.ts'
 
 interface CompareProps {
   comparison: Comparison
   projectId: number
-  keep: KeepSettings
+  editor: EditorPart
 }
 
 /** The arms side by side. The first one is what the others are compared with. */
-export default function Compare({ comparison, projectId, keep }: CompareProps) {
+export default function Compare({ comparison, projectId, editor }: CompareProps) {
   const columns = useSyncExternalStore(watchRuns, () => comparison.columns)
   const [showsDifference, setShowsDifference] = useState(false)
   const [first] = columns
   return (
-    <section className={css['compare']} aria-label="Comparison" data-keeps-focus="h2">
+    <section className={css['compare']} aria-label="Comparison" data-compare data-keeps-focus="h2">
       <header className={css['head']}>
         <h2 className={css['title']} tabIndex={-1}>
           Comparison
         </h2>
         <CheckField
-          label="Difference to the first"
+          label={
+            <>
+              Difference<Hidden> to the first arm</Hidden>
+            </>
+          }
           checked={showsDifference}
           onChange={({ target }) => setShowsDifference(target.checked)}
         />
         <Button look="quiet" className={css['aside']} onClick={() => comparison.close()}>
-          End the comparison
+          End<Hidden> the comparison</Hidden>
         </Button>
       </header>
       <div className={css['columns']}>
         {columns.map((column, at) => (
           <ArmColumn
             key={column.id}
-            {...{ column, comparison, projectId, keep, showsDifference }}
+            {...{ column, comparison, projectId, editor, showsDifference }}
             number={at + 1}
             base={column === first ? null : (first?.session ?? null)}
           />

@@ -24,6 +24,7 @@ import { Pane, PaneTabs } from './panes/panes.tsx'
 import { PromptHead } from './prompt-head.tsx'
 
 const PromptEditor = lazy(() => import('../../editor/prompt-editor.tsx'))
+const WordDiff = lazy(() => import('../../editor/diff/word-diff.tsx'))
 
 interface OpenPanesProps {
   place: EditPlace
@@ -132,8 +133,8 @@ function OpenRun({ buffer, goTo, blocked, ...props }: OpenRunProps) {
       }),
     [navigate],
   )
-  const keep = useMemo(
-    () => ({ blocked, write: (overrides: RunOverrides) => void keepSettings(buffer, overrides) }),
+  const editor = useMemo(
+    () => ({ blocked, WordDiff, keep: (overrides: RunOverrides) => void keepSettings(buffer, overrides) }),
     [blocked, buffer],
   )
   const latestGoTo = useRef(goTo)
@@ -151,7 +152,7 @@ function OpenRun({ buffer, goTo, blocked, ...props }: OpenRunProps) {
     },
     [navigate, projectId, versionUuid, path],
   )
-  return <RunPane {...props} {...{ ready, onExample, run, onRun, arms, onArms, keep, onLine }} textId={buffer.id} />
+  return <RunPane {...props} {...{ ready, onExample, run, onRun, arms, onArms, editor, onLine }} textId={buffer.id} />
 }
 
 /** Writes the settings of a compared run into the front matter, as if the user had typed them. */

@@ -1,17 +1,15 @@
 import { presentableDiff } from '@codemirror/merge'
 import { Fragment, useMemo } from 'react'
 import { withSigns } from '../../ui/hidden-characters.ts'
-import css from './compare.module.css'
-
-/** A comparison that takes longer is coarser, so that huge answers do not block the page. */
-const config = { scanLimit: 2000, timeout: 200 }
+import css from './text-diff.module.css'
+import { diffConfig } from './text-diff.tsx'
 
 /** A text with the words that it has in place of those of another one. */
 export default function WordDiff({ before, after }: { before: string; after: string }) {
-  const changes = useMemo(() => presentableDiff(before, after, config), [before, after])
+  const changes = useMemo(() => presentableDiff(before, after, diffConfig), [before, after])
   const last = changes.at(-1)
   return (
-    <div className={css['diff']} dir="auto" data-answer>
+    <div className={css['words']} dir="auto" data-answer>
       {changes.map(({ fromA, toA, fromB, toB }, at) => (
         <Fragment key={fromB}>
           {withSigns(after.slice(changes[at - 1]?.toB ?? 0, fromB))}
