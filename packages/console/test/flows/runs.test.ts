@@ -114,14 +114,14 @@ it('puts new runs above the others when they are asked for, tags a selection and
     {
       uuid: newest?.uuid,
       parameters: { ticket: 'new' },
-      messages: expect.arrayContaining([{ role: 'assistant' }].map(expect.objectContaining)),
+      messages: expect.arrayContaining([expect.objectContaining({ role: 'assistant' })]),
     },
   ])
 })
 
 it('is found by the start of its uuid, and shows inputs, Markdown, timeline and events; labels and inputs are reused', async () => {
   const target = (await listed('&tag=checkout'))[0]
-  const { page } = await browser.open(server, '/settings/keys')
+  const { page } = await browser.open(server, `/p/${server.project.id}/history`)
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Find' }).fill(target?.uuid.slice(0, 10) ?? '')
   await page.getByRole('option', { name: /support\/reply/ }).waitFor()
