@@ -62,7 +62,8 @@ function LastVersion({ projects, projectId }: ShownProject) {
 
 /** Opens the only prompt of a version. With more prompts, shows the blocks. */
 function Start({ projects, projectId, version }: ShownProject & { version: string }) {
-  const isWanted = useLocation().state.isHomeWanted === true
+  // The whole location would render `Navigate` again while it navigates, which would never end.
+  const isWanted = useLocation({ select: ({ state }) => state.isHomeWanted === true })
   const { data: paths, isLoading } = useQuery({
     ...treeQuery(projectId, version),
     select: pathsOf,
