@@ -30,7 +30,11 @@ export async function schemaDifference(packageRoot: string): Promise<string> {
   const schema = await readFile(schemaFile, 'utf8')
   const pglite = await PGlite.create()
   try {
-    const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPGlite(pglite))
+    const database = new PrismaPGlite(pglite)
+    // The engine applies the migrations to a shadow database. The adapter's own one would be a second database, which
+    // takes seconds to create, while this one stays empty.
+    database.connectToShadowDb = () => database.connect()
+    const adapter = bindMigrationAwareSqlAdapterFactory(database)
     const engine = await bindings.SchemaEngine.new({ datamodels: [[schemaFile, schema]] }, () => undefined, adapter)
     const result = await engine.diff({
       from: await migrationList(join(packageRoot, 'prisma', 'migrations')),

@@ -1,12 +1,14 @@
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { copyDatabase } from '../../../embedded-postgres/test/support/copy-database.ts'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { OperatorError } from '../../src/shared/app-error.ts'
 import type { LogFields } from '../../src/shared/logger.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { openTestDatabase, silent } from '../support/database-open.ts'
 import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 describe('damaged embedded database', { timeout: processTestMs }, () => {
@@ -16,15 +18,37 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
   let snapshots: string
   const events: string[] = []
 
-  beforeEach(async () => {
+  /** The data folder of a server that was killed after it had made 20 projects. Each test changes a copy. */
+  let killed: string
+  beforeAll(async () => {
+    killed = join(await temporaryFolder(), 'data')
+    await mkdir(killed)
+    const server = await startServer(settingsFor({ dataDir: killed }))
+    const api = apiCaller(server.url, (await readFile(join(killed, 'admin.key'), 'utf8')).trim())
+    for (let made = 0; made < 20; made += 1) {
+      expect((await api('POST', '/projects', { body: { name: `project ${made}` } })).status).toBe(201)
+    }
+    await end(server, 'SIGKILL')
+    // A socket cannot be copied. Its process has ended.
+    await rm(join(killed, 'db', 'stet-lock'), { recursive: true })
+  }, processTestMs)
+  afterAll(() => rm(dirname(killed), { recursive: true }))
+
+  async function use(made: TestDatabase) {
     events.length = 0
-    storage = await testDatabase('')
+    storage = made
     directory = join(storage.dataDir, 'db')
     snapshots = join(storage.dataDir, 'snapshots')
     settings = { ...settingsFor(storage), STET_BACKUP_DIR: snapshots }
     await mkdir(snapshots)
     await writeFile(join(snapshots, 'stet-20260101-000000.tar.gz'), '')
-  })
+  }
+  const useNew = async () => use(await testDatabase(''))
+  async function useKilled() {
+    const dataDir = join(await temporaryFolder(), 'data')
+    await copyDatabase(killed, dataDir)
+    await use({ dataDir, close: () => rm(dirname(dataDir), { recursive: true }) })
+  }
   afterEach(() => storage.close())
 
   const end = async (server: ServerProcess, signal: NodeJS.Signals) => {
@@ -33,7 +57,7 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
   }
 
   it('refuses a start beside keys without their database, and names the newest snapshot', async () => {
-    await end(await startServer(settings), 'SIGTERM')
+    await useKilled()
     await rename(directory, `${directory}-unmounted`)
     await rm(snapshots, { recursive: true })
     await mkdir(snapshots)
@@ -46,17 +70,12 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
     expect(await readdir(directory)).toEqual([])
     await rm(directory, { recursive: true })
     await rename(`${directory}-unmounted`, directory)
-    await end(await startServer(settings), 'SIGTERM')
+    await (await openIt()).close()
   })
 
   it('refuses a start with damage in the write-ahead log, until its position is accepted', async () => {
-    const server = await startServer(settings)
+    await useKilled()
     const key = (await readFile(join(storage.dataDir, 'admin.key'), 'utf8')).trim()
-    for (let made = 0; made < 20; made += 1) {
-      const answer = await apiCaller(server.url, key)('POST', '/projects', { body: { name: `project ${made}` } })
-      expect(answer.status).toBe(201)
-    }
-    await end(server, 'SIGKILL')
     const position = Number.parseInt((await readFile(join(directory, 'stet-log-position'), 'utf8')).slice(0, 16), 16)
     const damaged = position - 2_000
     const segment = Math.floor(damaged / 2 ** 20)
@@ -85,7 +104,7 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
     expect(left).toBeGreaterThan(1)
     expect(left).toBeLessThan(21)
     await end(accepting, 'SIGTERM')
-    await end(await startServer(settings), 'SIGTERM')
+    await (await openIt()).close()
   })
 
   const way = () =>
@@ -128,6 +147,7 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
       /is damaged: index "_prisma_migrations_pkey" contains unexpected/,
     ],
   ])('refuses a start with %s, in one line with the way out', async (_, relation, change, message) => {
+    await useNew()
     await damagePage(await openIt(), relation, change)
     const error = await openIt().catch((refused: unknown) => refused)
     expect(error).toBeInstanceOf(OperatorError)
@@ -138,6 +158,7 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
   })
 
   it('names the newest snapshot if PostgreSQL does not open the database', async () => {
+    await useNew()
     await damagePage(await openIt(), 'pg_class', flip)
     await expect(openIt()).rejects.toThrow(
       `invalid page in block 0 of relation "base/5/1259". If its files are damaged, restore a backup. The newest snapshot is ${snapshots}/stet-20260101-000000.tar.gz`,
@@ -145,6 +166,7 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
   })
 
   it('is not ready after a statement met damage, and logs it once with the way out', async () => {
+    await useNew()
     const filled = await openIt()
     await filled.client.workspace.create({ data: { name: 'one' } })
     await damagePage(filled, 'workspace', flip)
@@ -161,7 +183,7 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
   })
 
   it('does not take a database whose workspaces are lost for a new one', async () => {
-    await end(await startServer(settings), 'SIGTERM')
+    await useKilled()
     const key = await readFile(join(storage.dataDir, 'admin.key'), 'utf8')
     await damagePage(await openIt(), 'workspace', zero)
     const { code, stderr, stdout } = await runServer(settings)

@@ -11,7 +11,7 @@ import { sharedServer } from './shared-server.ts'
 
 const { api } = await sharedServer()
 
-const cases = count(12, 500)
+const cases = count(4, 500)
 const stepsPerCase = 24
 const path = 'a'
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
