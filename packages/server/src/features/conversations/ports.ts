@@ -84,8 +84,8 @@ export interface RunDetails extends RecordedRun {
   note: Note | null
 }
 
-/** What a run was given, and its own messages in the conversation: none until it has ended. */
-export interface RunContent {
+/** `messages` are the run's own ones in the conversation: none until it has ended. */
+export interface RunWithContent extends RecordedRun {
   parameters: Record<string, unknown> | null
   messages: Message[]
 }
@@ -149,6 +149,11 @@ export interface RunPlace extends ConversationPlace {
   conversation?: ConversationPlace
 }
 
+/** The time that a list is ordered by. */
+export function startOf({ createdAt, conversation }: RunPlace): Date {
+  return conversation?.createdAt ?? createdAt
+}
+
 /** The most runs that a search reads. Filters without an index apply to these. */
 export const runScan = 5_000
 
@@ -165,7 +170,8 @@ export interface RunRecordStore {
   findBound(projectId: number, filter: RunFilter, after?: RunPlace): Promise<RunPlace | null>
   /** In the given order, without unknown runs. */
   list(uuids: readonly string[]): Promise<RecordedRun[]>
-  listContent(uuids: readonly string[]): Promise<ReadonlyMap<string, RunContent>>
+  /** Reads one run after another, because a conversation may be large. */
+  withContent(runs: readonly RecordedRun[]): AsyncIterable<RunWithContent>
   /** Oldest first. */
   listOf(conversationUuid: string): Promise<RecordedRun[]>
   /** @param uuid of a run, or of a conversation for its latest run. */
