@@ -9,7 +9,7 @@ import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject, largestId } from '../documents/version-ref.ts'
 import type { ConversationAddress, FindDeps } from './find-conversation.ts'
-import { findConversation } from './find-conversation.ts'
+import { findConversationFacts } from './find-conversation.ts'
 import { readCursor, writeCursor } from './list-conversations.ts'
 import {
   type RecordedRun,
@@ -129,6 +129,6 @@ export async function findRunDetails(
 
 /** Oldest first. @throws AppError NotFoundError. */
 export async function listRunsOf(deps: FindDeps, address: ConversationAddress): Promise<RecordedRun[]> {
-  const { uuid } = await findConversation(deps, address)
+  const { uuid } = await findConversationFacts(deps, address)
   return deps.stores.runRecords.listOf(uuid)
 }

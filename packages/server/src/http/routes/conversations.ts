@@ -41,11 +41,8 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
       return { status: 200, body: sizedBody(unread, res, body) }
     },
     update: async ({ params, body, res }) => {
-      const caller = callerOf(res)
-      await unread.reserve(res, caller.apiKeyId)
-      const labeled = await labelConversation(deps, { ...params, ...body, caller })
-      const shown = clientBody(contextOf(res).legacyClient, labeledBody(labeled))
-      return { status: 200, body: sizedBody(unread, res, shown) }
+      const labeled = await labelConversation(deps, { ...params, ...body, caller: callerOf(res) })
+      return { status: 200, body: labeledBody(labeled) }
     },
     feedback: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200, bodyOf: feedbackBody }, (own) =>
