@@ -153,7 +153,7 @@ export const routes = {
   conversations: {
     list: { method: 'GET', path: '/conversations', scope: 'read', errors: ['unknown-project'] },
     get: { method: 'GET', path: '/conversations/:conversationUuid', scope: ['read', 'run'], showsMessages: true },
-    update: { method: 'PUT', path: '/conversations/:conversationUuid', scope: 'run', showsMessages: true,
+    update: { method: 'PUT', path: '/conversations/:conversationUuid', scope: 'run',
       errors: ['invalid-tag'] },
     feedback: { method: 'POST', path: '/conversations/:conversationUuid/feedback', scope: 'run', idempotent: true },
     erase: { method: 'DELETE', path: '/conversations', scope: 'write', errors: ['unknown-project'] },
@@ -170,7 +170,8 @@ export const routes = {
     get: { method: 'GET', path: '/evaluations/:evaluationUuid', scope: 'read' },
     annotate: { method: 'POST', path: '/conversations/:conversationUuid/evaluations/:evaluationUuid/annotate',
       scope: 'run', idempotent: true,
-      errors: ['unknown-version', 'nothing-live', 'score-out-of-range', 'score-not-binary'] },
+      errors: ['unknown-version', 'nothing-live', 'score-out-of-range', 'score-not-binary',
+        'built-in-evaluation'] },
     annotations: { method: 'GET', path: '/conversations/:conversationUuid/annotations', scope: ['read', 'run'] },
   },
   examples: {

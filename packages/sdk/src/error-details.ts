@@ -67,6 +67,7 @@ export interface ErrorDetails {
   'invalid-parameters': Parameters
   'score-out-of-range': Range
   'score-not-binary': Range
+  'built-in-evaluation': { name: string }
   'rate-limited': Limit & RetryAfter
   'failed-authentications': RetryAfter
   'too-many-bytes': Limit & RetryAfter

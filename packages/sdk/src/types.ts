@@ -22,7 +22,7 @@ import type {
   Health,
   KeyPlan,
   KeyScope,
-  LabeledConversation as LabeledConversationBody,
+  LabeledConversation,
   ListedRun as ListedRunBody,
   LiveConflict,
   LocatedIssue,
@@ -89,6 +89,7 @@ export type {
   Health,
   KeyPlan,
   KeyScope,
+  LabeledConversation,
   LiveConflict,
   LocatedIssue,
   MergeRegion,
@@ -223,9 +224,6 @@ export interface Conversation extends Omit<ConversationBody, 'conversation' | 'e
   conversation: Message[]
   error: { errorCode: string; message: string } | null
 }
-
-/** A conversation with its tags and its note. */
-export interface LabeledConversation extends Conversation, Pick<LabeledConversationBody, 'tags' | 'note'> {}
 
 /** A listed conversation, without its messages. */
 export type ConversationSummary = Omit<Conversation, 'conversation'>

@@ -96,6 +96,11 @@ describe('overrides', () => {
     [{ top_p: 1, topP: 0.9 }, { topP: 0.5 }, { topP: 0.5 }],
     [{ max_output_tokens: 9, maxOutputTokens: 9, max_tokens: 9 }, { maxTokens: 5 }, { maxTokens: 5 }],
     [{ reasoning_effort: 'high' }, { reasoningEffort: 'low' }, { reasoningEffort: 'low' }],
+    [
+      { provider_options: { openai: { temperature: 1, top_p: 1, user: 'u' }, google: 'x' } },
+      { temperature: 0, topP: 0.5 },
+      { provider_options: { openai: { user: 'u' }, google: 'x' }, temperature: 0, topP: 0.5 },
+    ],
   ])('replace %o by %o, however it is written', (front, overrides, result) => {
     expect(withOverrides(front, overrides)).toEqual(result)
   })

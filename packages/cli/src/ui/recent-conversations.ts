@@ -44,12 +44,16 @@ export function isUuid(ref: string): boolean {
   return uuidForm.test(ref)
 }
 
-/** Returns the conversations of this machine and server whose uuids begin with `prefix`. */
+/** Returns the conversations of this machine and server whose uuids begin with `prefix`, with or without hyphens. */
 export async function recentConversations(prefix: string, ctx: Context): Promise<string[]> {
   const { baseUrl } = await ctx.settings()
   return (await readRecent(ctx.io))
-    .filter((one) => one.baseUrl === baseUrl.value && one.uuid.startsWith(prefix.toLowerCase()))
+    .filter((one) => one.baseUrl === baseUrl.value && startsWith(one.uuid, prefix))
     .map(({ uuid }) => uuid)
+}
+
+function startsWith(uuid: string, prefix: string): boolean {
+  return uuid.replaceAll('-', '').startsWith(prefix.toLowerCase().replaceAll('-', ''))
 }
 
 export async function findConversation(ref: string, ctx: Context): Promise<string> {
@@ -58,8 +62,7 @@ export async function findConversation(ref: string, ctx: Context): Promise<strin
     throw new CliError('usage', `Invalid conversation: ${ref}`, { hint: 'use a uuid, or at least its first 8 digits' })
   }
   const here = await recentConversations(ref, ctx)
-  const matches =
-    here.length > 0 ? here : (await newestOfServer(ctx)).filter((uuid) => uuid.startsWith(ref.toLowerCase()))
+  const matches = here.length > 0 ? here : (await newestOfServer(ctx)).filter((uuid) => startsWith(uuid, ref))
   const [only, ...others] = matches
   if (!only) {
     throw new CliError('not_found', `No recent conversation begins with ${ref}`, {

@@ -79,6 +79,13 @@ export const PROCESSING_CAUSES = {
     when: 'the score of a binary evaluation is neither 0 nor 1',
     next: 'Send 0 or 1.',
   },
+  'built-in-evaluation': {
+    code: 'UnprocessableEntityError',
+    message: 'The evaluation {name} is built in: record feedback to score it',
+    details: ['name'],
+    when: 'an annotation is for the evaluation `Feedback`, which stet creates',
+    next: 'Send the verdict to `POST /conversations/{conversationUuid}/feedback`, or create an evaluation of your own.',
+  },
   'prompt-does-not-compile': {
     code: 'DocumentRunError',
     message: 'The prompt does not compile',

@@ -100,6 +100,9 @@ export const Annotation = z
     versionUuid: Uuid,
     conversationUuid: Uuid,
     evaluationUuid: Uuid,
+    source: z
+      .enum(['person', 'user'])
+      .meta({ description: "`person` for a score by an API key, `user` for the feedback of your application's user." }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -133,7 +136,8 @@ export const evaluationRoutes = {
   annotate: {
     summary: 'Annotate a conversation',
     description:
-      'Gives a conversation a score. Each call creates an annotation, and the newest one counts. 422 for a score out of range.',
+      'Gives a conversation a score. Each call creates an annotation, and the newest one counts. 422 for a score out of range, ' +
+      'and for the evaluation `Feedback`, which is for feedback only.',
     pathParams: ConversationParams.extend({ evaluationUuid }),
     body: AnnotateBody,
     responses: withErrors({ 201: orRaw(Annotation) }),

@@ -1,10 +1,12 @@
-/** What people and applications say about a conversation: tags, a note, feedback. */
+/** Labels of a conversation, given by people and applications: tags, a note, feedback. */
 import { z } from 'zod'
-import { absent, ConversationParams, orRaw, Person, Timestamp, text, utf8Bytes } from '../common.ts'
+import { absent, ConversationParams, orRaw, Person, Timestamp, text, Uuid, utf8Bytes } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { Conversation } from './conversations.ts'
 import { ConversationTag } from './runs.ts'
+
+const textOfBytes = (limit: number) =>
+  z.string().refine((value) => utf8Bytes(value) <= limit, { error: `must have at most ${limit} bytes` })
 
 export const ConversationNote = z
   .object({
@@ -18,14 +20,17 @@ export const ConversationNote = z
     example: "const { note } = await stet.runs.get(uuid) // note?.text === 'Ignores the order number'",
   })
 
-export const LabeledConversation = Conversation.extend({
-  tags: z.array(z.string()).meta({ description: 'In alphabetical order.' }),
-  note: ConversationNote.nullable(),
-}).meta({
-  id: 'LabeledConversation',
-  description: 'A conversation with its tags and its note.',
-  example: "const { tags, note } = await stet.conversations.update(uuid, { tags: ['wrong-tone'] })",
-})
+export const LabeledConversation = z
+  .object({
+    uuid: Uuid,
+    tags: z.array(z.string()).meta({ description: 'In alphabetical order.' }),
+    note: ConversationNote.nullable(),
+  })
+  .meta({
+    id: 'LabeledConversation',
+    description: 'The tags and the note of a conversation.',
+    example: "const { tags, note } = await stet.conversations.update(uuid, { tags: ['wrong-tone'] })",
+  })
 
 export const UpdateConversationBody = absent({
   tags: z
@@ -33,9 +38,7 @@ export const UpdateConversationBody = absent({
     .max(LIMITS.tags)
     .exactOptional()
     .meta({ description: 'Replace all tags. An empty list removes them.' }),
-  note: z
-    .string()
-    .refine((value) => utf8Bytes(value) <= LIMITS.noteBytes, { error: `must have at most ${LIMITS.noteBytes} bytes` })
+  note: textOfBytes(LIMITS.noteBytes)
     .exactOptional()
     .meta({ description: `At most ${LIMITS.noteBytes} bytes in UTF-8. \`""\` removes the note.` }),
 }).meta({
@@ -58,11 +61,7 @@ export const FeedbackValue = z
 
 export const FeedbackBody = absent({
   value: FeedbackValue,
-  comment: z
-    .string()
-    .refine((value) => utf8Bytes(value) <= LIMITS.commentBytes, {
-      error: `must have at most ${LIMITS.commentBytes} bytes`,
-    })
+  comment: textOfBytes(LIMITS.commentBytes)
     .exactOptional()
     .meta({ description: `The user's words, at most ${LIMITS.commentBytes} bytes in UTF-8.` }),
   by: text({ min: 1, max: LIMITS.customIdentifierLength }).exactOptional().meta({

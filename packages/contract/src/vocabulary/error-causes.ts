@@ -319,6 +319,12 @@ export const ERROR_CAUSES = {
     message: 'The score must be 0 or 1',
     details: ['min', 'max'],
   },
+  'built-in-evaluation': {
+    code: 'UnprocessableEntityError',
+    status: 422,
+    message: 'The evaluation {name} is built in: record feedback to score it',
+    details: ['name'],
+  },
   'prompt-does-not-compile': { code: 'DocumentRunError', status: 422, message: 'The prompt does not compile' },
   'run-failed': { code: 'DocumentRunError', status: 422, message: 'The run failed' },
   'rate-limited': {
@@ -483,6 +489,7 @@ export type ErrorCause =
   | 'invalid-parameters'
   | 'score-out-of-range'
   | 'score-not-binary'
+  | 'built-in-evaluation'
   | 'prompt-does-not-compile'
   | 'run-failed'
   | 'rate-limited'

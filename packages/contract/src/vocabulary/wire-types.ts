@@ -25,6 +25,8 @@ export interface Annotation {
   versionUuid: string
   conversationUuid: string
   evaluationUuid: string
+  /** `person` for a score by an API key, `user` for the feedback of your application's user. */
+  source: 'person' | 'user'
   createdAt: string
   updatedAt: string
 }
@@ -787,10 +789,11 @@ export const KEY_SCOPES = ['read', 'run', 'write', 'publish', 'admin'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
 /**
- * A conversation with its tags and its note.
+ * The tags and the note of a conversation.
  * @example const { tags, note } = await stet.conversations.update(uuid, { tags: ['wrong-tone'] })
  */
-export interface LabeledConversation extends Conversation {
+export interface LabeledConversation {
+  uuid: string
   /** In alphabetical order. */
   tags: string[]
   note: ConversationNote | null

@@ -3,13 +3,14 @@ import type {
   ErasedConversations,
   Feedback,
   FeedbackBody,
+  LabeledConversation,
   ListConversationsQuery,
   UpdateConversationBody,
 } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject, RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { Annotation, Conversation, ConversationSummary, LabeledConversation } from '../types.ts'
+import type { Annotation, Conversation, ConversationSummary } from '../types.ts'
 import type { Evaluations } from './evaluations.ts'
 import { type PagePromise, pagePromise } from './page.ts'
 import type { Prompts } from './prompts.ts'

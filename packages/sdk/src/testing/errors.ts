@@ -60,6 +60,7 @@ const USUAL: Record<string, unknown> = {
   limit: 10,
   retryAfter: 1,
   toolCallId: 'call_1',
+  tag: 'feedback:up',
   required: 'run',
   method: 'PATCH',
   allow: ['GET'],

@@ -66,6 +66,8 @@ export interface ItemList<Item, Body> {
   bodyOf(items: Item[]): Body
   /** Limits the JSON of all items. Set it if making an item is expensive. */
   mostBytes?: number
+  /** Waits for room before it makes the first item, because a single item may need all of it. */
+  hasLargeItems?: boolean
 }
 
 /**
@@ -74,11 +76,12 @@ export interface ItemList<Item, Body> {
  * @throws AppError PayloadTooLargeError above `mostBytes`, and as `UnreadBudget.reserve`.
  */
 export async function itemList<Item, Body>(
-  unread: Pick<UnreadBudget, 'reserve'>,
+  unread: Pick<UnreadBudget, 'reserve' | 'hold'>,
   { res, apiKeyId }: { res: Response; apiKeyId: number },
   list: ItemList<Item, Body>,
 ): Promise<Body | RawResponse> {
-  const { items, bodyOf, mostBytes } = list
+  const { items, bodyOf, mostBytes, hasLargeItems = false } = list
+  if (hasLargeItems) await unread.reserve(res, apiKeyId)
   const kept: Item[] = []
   let bytes = 0
   for await (const item of items()) {
@@ -88,8 +91,11 @@ export async function itemList<Item, Body>(
     else kept.length = 0
     if (bytes > wholeBytes && mostBytes === undefined) break
   }
-  if (bytes <= wholeBytes) return bodyOf(kept)
-  await unread.reserve(res, apiKeyId)
+  if (bytes <= wholeBytes) {
+    if (hasLargeItems) unread.hold(res, 0)
+    return bodyOf(kept)
+  }
+  if (!hasLargeItems) await unread.reserve(res, apiKeyId)
   const [start = '', end = ''] = JSON.stringify(bodyOf([])).split('[]')
   return new RawResponse((to) => writeJsonPieces(to, itemTexts(start, items(), end)))
 }

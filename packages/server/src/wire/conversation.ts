@@ -18,8 +18,8 @@ export function noteBody(note: Note | null): ConversationNote | null {
   return note && { text: note.text, author: note.author && personBody(note.author), at: note.at.toISOString() }
 }
 
-export function labeledBody(conversation: LabeledConversation): LabeledBody {
-  return { ...conversationBody(conversation), tags: conversation.tags, note: noteBody(conversation.note) }
+export function labeledBody({ uuid, tags, note }: LabeledConversation): LabeledBody {
+  return { uuid, tags, note: noteBody(note) }
 }
 
 export function conversationBody(conversation: StoredConversation): ConversationBody {

@@ -1,7 +1,6 @@
 import { RunErrorCode } from '@stet/contract'
 import type { RunDetails as DetailsBody, ListedRun as ListedBody, Run as RunBody } from '@stet/contract/vocabulary'
-import type { ListedRun } from '../features/conversations/list-runs.ts'
-import type { RecordedRun, RunDetails } from '../features/conversations/ports.ts'
+import type { RecordedRun, RunDetails, RunWithContent } from '../features/conversations/ports.ts'
 import { personBody } from './api-key.ts'
 import { noteBody } from './conversation.ts'
 
@@ -51,8 +50,8 @@ export function runBody(run: RecordedRun): RunBody {
   }
 }
 
-export function listedRunBody({ content, ...run }: ListedRun): ListedBody {
-  return content ? { ...runBody(run), parameters: content.parameters, messages: content.messages } : runBody(run)
+export async function* withContentBodies(runs: AsyncIterable<RunWithContent>): AsyncGenerator<ListedBody> {
+  for await (const run of runs) yield { ...runBody(run), parameters: run.parameters, messages: run.messages }
 }
 
 export function runDetailsBody(run: RunDetails): DetailsBody {

@@ -238,7 +238,7 @@ describe('run list', () => {
 
   it('reads a bounded number of runs, and continues where it stopped', async () => {
     const mine = await createTestProject(api, { a: prompt })
-    const uuid = await run(mine, { path: 'a' })
+    const uuid = await run(mine, { path: 'a', tags: ['many'] })
     await server.database.session.query(
       `INSERT INTO run (uuid, conversation_uuid, workspace_id, project_id, document_uuid, version_uuid, epoch, status, mode,
          first_event_id, created_at)
@@ -247,12 +247,16 @@ describe('run list', () => {
        FROM run r, generate_series(1, 5000) i WHERE r.conversation_uuid = $1`,
       [uuid],
     )
-    const page = await runs(mine.id, { status: 'completed' })
-    expect(page.items).toEqual([])
-    expect(page.scannedTo).not.toBeNull()
-    const next = await runs(mine.id, { status: 'completed', cursor: String(page.nextCursor) })
-    expect(next.items).toMatchObject([{ conversationUuid: uuid }])
-    expect(next.nextCursor).toBeNull()
+    const begun = (await api<wire.Run[]>('GET', `/conversations/${uuid}/runs`)).body[0]?.createdAt
+    for (const query of [{ status: 'completed' }, { status: 'completed', tag: 'many' }]) {
+      const page = await runs(mine.id, query)
+      expect(page.items).toEqual([])
+      if ('tag' in query) expect(page.scannedTo).toBe(begun)
+      else expect(Date.parse(String(page.scannedTo))).toBeGreaterThan(Date.parse(String(begun)))
+      const next = await runs(mine.id, { ...query, cursor: String(page.nextCursor) })
+      expect(next.items).toMatchObject([{ conversationUuid: uuid }])
+      expect(next.nextCursor).toBeNull()
+    }
   })
 
   it('finds runs by tag and feedback, in the order of their conversations', async () => {
@@ -306,9 +310,16 @@ describe('run list', () => {
     expect(await found({ feedback: 'up', tag: 'checkout' })).toEqual([])
     expect(await found({ tag: 'slow', documentUuid: String(items[0]?.documentUuid), uuid: second })).toEqual([later])
     const given = (await api<wire.Annotation[]>('GET', `/conversations/${first}/annotations`)).body
-    expect(given).toMatchObject([{ score: 0, hasPassed: false, metadata: { reason: 'Wrong', by: 'user-1' } }])
+    expect(given).toMatchObject([
+      { score: 0, hasPassed: false, source: 'user', metadata: { reason: 'Wrong', by: 'user-1' } },
+    ])
     const evaluations = (await api<wire.Evaluation[]>('GET', `/evaluations?projectId=${mine.id}`)).body
     expect(evaluations).toMatchObject([{ name: 'Feedback', type: 'human', metric: 'binary' }])
+    const scored = `/conversations/${first}/evaluations/${evaluations[0]?.uuid}/annotate`
+    expect(refusalOf(await api('POST', scored, { body: { score: 1 } }))).toEqual({
+      status: 422,
+      reason: 'built-in-evaluation',
+    })
 
     expect(await label(first, { tags: [], note: '' })).toMatchObject({ tags: [], note: null })
     const details = RunDetails.parse((await api('GET', `/runs/${second}`)).body)

@@ -72,9 +72,12 @@ describe('a list of items', () => {
   const text = (index: number) => `${index} "quoted" \u2028 `.repeat(10_000)
 
   /** Counts the items made, the reservations, and the most characters that were made ahead of the client. */
-  async function serveItems(size: number, options: { mostBytes?: number; failAt?: number } = {}) {
-    const seen = { made: 0, reserved: 0, afterReservation: 0 }
-    const { mostBytes, failAt } = options
+  async function serveItems(
+    size: number,
+    options: { mostBytes?: number; failAt?: number; hasLargeItems?: boolean } = {},
+  ) {
+    const seen = { made: 0, reserved: 0, afterReservation: 0, held: -1 }
+    const { failAt, ...listOptions } = options
     const items = async function* () {
       for (let index = 0; index < size; index += 1) {
         if (seen.reserved > 0 && index === failAt) throw new Error('no item')
@@ -87,9 +90,12 @@ describe('a list of items', () => {
       reserve: async () => {
         seen.reserved += 1
       },
+      hold: (_res: unknown, bytes: number) => {
+        seen.held = bytes
+      },
     }
     const bodyOf = (all: { index: number; text: string }[]) => ({ base: null, items: all })
-    const list = { items, bodyOf, ...(mostBytes === undefined ? {} : { mostBytes }) }
+    const list = { items, bodyOf, ...listOptions }
     const served = await serveBody((res) => itemList(unread, { res, apiKeyId: 1 }, list))
     return {
       ...served,
@@ -106,6 +112,18 @@ describe('a list of items', () => {
       expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
       expect(await response.text()).toBe(JSON.stringify(whole))
       expect(seen.reserved).toBe(size === 40 ? 1 : 0)
+    }
+  })
+
+  it('waits for room before the first large item, once, and gives it back for a small list', async () => {
+    for (const [size, held] of [
+      [1, 0],
+      [40, -1],
+    ] as const) {
+      const { url, whole, seen } = await serveItems(size, { hasLargeItems: true })
+      expect(await (await fetch(`${url}/tapped`)).text()).toBe(JSON.stringify(whole))
+      const made = size === 40 ? expect.any(Number) : size
+      expect(seen).toEqual({ made, reserved: 1, afterReservation: made, held })
     }
   })
 

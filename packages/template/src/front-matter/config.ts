@@ -44,7 +44,7 @@ const textOrTexts: Check = {
 const number = (...usual: number[]): Check => ({ expected: 'a number', read: readNumber, usual })
 const object: Check = {
   expected: 'a map',
-  read: (value) => (typeof value === 'object' && !Array.isArray(value) ? value : undefined),
+  read: (value) => (isMap(value) ? value : undefined),
 }
 const anything: Check = { expected: '', read: (value) => value }
 
@@ -120,7 +120,8 @@ export function readConfig(
 const synonyms: Readonly<Record<string, readonly string[]>> = { maxTokens: ['maxOutputTokens'] }
 
 /**
- * Replaces settings of the front matter, however they are written there.
+ * Replaces settings of the front matter, however they are written there. Also removes them from each object in
+ * `providerOptions`, whose settings a provider's request prefers.
  * @example withOverrides({ model: 'a', top_p: 1 }, { topP: 0.5 }) // { model: 'a', topP: 0.5 }
  */
 export function withOverrides(front: Readonly<Record<string, unknown>>, overrides: object): Record<string, unknown> {
@@ -128,8 +129,20 @@ export function withOverrides(front: Readonly<Record<string, unknown>>, override
   const replaced = new Set(
     keys.flatMap((key) => [key, ...(synonyms[key] ?? [])]).flatMap((key) => [key, snakeCase(key)]),
   )
-  const kept = Object.entries(front).filter(([key]) => !replaced.has(key))
-  return { ...Object.fromEntries(kept), ...overrides }
+  const without = (settings: object): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(settings).filter(([key]) => !replaced.has(key)))
+  const kept = without(front)
+  for (const key of ['providerOptions', 'provider_options']) {
+    const options = kept[key]
+    if (!isMap(options)) continue
+    const cleaned = Object.entries(options).map(([kind, each]) => [kind, isMap(each) ? without(each) : each])
+    kept[key] = Object.fromEntries(cleaned)
+  }
+  return { ...kept, ...overrides }
+}
+
+function isMap(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The lowest and the highest usual number for a key, if there are such. */

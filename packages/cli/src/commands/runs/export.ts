@@ -2,12 +2,13 @@ import { defined } from '@stet/template/defined'
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError, codeOfSignal, type FailureCode } from '../../exit-code.ts'
 import { countOf } from '../../terminal/output.ts'
-import { listFlags, parseListFilter, queryOf } from './filters.ts'
+import { continued, listFlags, parseListFilter, queryOf } from './filters.ts'
 
 const pageSize = 20
 
 export const command = defineCommand({
-  summary: 'Prints runs with their parameters and messages, newest first: one line of JSON for each.',
+  summary:
+    'Prints runs with their parameters and messages, newest first: one line of JSON for each. With --tag or --feedback, by the start of the conversation.',
   examples: [
     'stet runs export --since 7d > runs.jsonl',
     'stet runs export --status error --cursor "$CURSOR" >> runs.jsonl',
@@ -42,7 +43,7 @@ export const command = defineCommand({
       } while (next !== null)
     } catch (error) {
       if (next !== undefined && next !== null)
-        warn(`${countOf(count, 'run')} exported; continue with the same filters and --cursor ${next}`)
+        warn(`${countOf(count, 'run')} exported; continue with the same filters and ${continued(query, next)}`)
       throw endedBy === undefined ? error : new CliError(endedBy, 'The export was stopped')
     } finally {
       release()

@@ -30,9 +30,13 @@ const endFlags = [
 
 export const tailFlags = [...startFlags, ...endFlags] as const
 
-/** Feedback arrives after a run, so only lists can filter by it. */
+/**
+ * Feedback arrives after a run, so only lists can filter by it. With `--from`, a list that is continued later begins at
+ * the same time.
+ */
 export const listFlags = [
   ...tailFlags,
+  { long: '--from', value: '<time>', summary: 'started at this ISO time or later, instead of --since' },
   { long: '--feedback', value: '<value>', summary: `only with this newest feedback: ${FEEDBACK_VALUES.join(' or ')}` },
 ] as const satisfies readonly Flag[]
 
@@ -75,7 +79,23 @@ export function parseEndFilter(raw: RawFilter): EndFilter {
 
 export function parseListFilter(raw: RawInput<FlagName<typeof listFlags>>): StartFilter & ListRunsQuery {
   const feedback = oneOf(FEEDBACK_VALUES, textFlag(raw, 'feedback'), '--feedback')
-  return { ...parseStartFilter(raw), ...parseEndFilter(raw), ...defined({ feedback }) }
+  const from = textFlag(raw, 'from')
+  if (from !== undefined && textFlag(raw, 'since') !== undefined)
+    throw new CliError('usage', 'Use --since or --from, not both')
+  return { ...parseStartFilter(raw), ...parseEndFilter(raw), ...defined({ feedback, from: from && instant(from) }) }
+}
+
+/** Describes how to continue a list at a cursor. */
+export function continued({ from }: ListRunsQuery, cursor: string): string {
+  return from === undefined ? `--cursor ${cursor}` : `--from ${from} (not --since) --cursor ${cursor}`
+}
+
+function instant(text: string): string {
+  const isIso = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
+  const at = Date.parse(text)
+  if (!isIso || Number.isNaN(at))
+    throw new CliError('usage', `--from must be an ISO time such as 2026-01-31T12:00:00Z, not "${text}"`)
+  return new Date(at).toISOString()
 }
 
 /** Requires a project. `--since` counts from now. */

@@ -14,8 +14,17 @@ export async function findRun(ref: string, ctx: Context): Promise<RunDetails> {
   if (!/^[0-9a-f-]{8,36}$/i.test(ref)) {
     throw new CliError('usage', `Invalid run: ${ref}`, { hint: 'use a uuid, or at least its first 8 digits' })
   }
-  const [recent, ...otherRecent] = await recentConversations(ref, ctx)
-  if (recent !== undefined && otherRecent.length === 0) return runs.get(recent)
+  const digits = ref.toLowerCase().replaceAll('-', '')
+  const [recent, ...otherRecent] = await recentConversations(digits, ctx)
+  if (recent !== undefined && otherRecent.length === 0) {
+    const { NotFoundError } = await import('@stet/sdk')
+    try {
+      return await runs.get(recent)
+    } catch (error) {
+      // The remembered conversation may be deleted. Another one may begin with the same digits.
+      if (!(error instanceof NotFoundError)) throw error
+    }
+  }
   await ctx.projectId()
   const { items, scannedTo } = await runs.list({ uuid: ref, limit: 20 })
   const [newest, ...others] = items
@@ -24,7 +33,7 @@ export async function findRun(ref: string, ctx: Context): Promise<RunDetails> {
     throw new CliError('not_found', `No run or conversation begins with ${ref}`, { hint })
   }
   const isOfConversation = ({ conversationUuid }: { conversationUuid: string }): boolean =>
-    conversationUuid === newest.conversationUuid && conversationUuid.startsWith(ref.toLowerCase())
+    conversationUuid === newest.conversationUuid && conversationUuid.replaceAll('-', '').startsWith(digits)
   if (others.length === 0 || items.every(isOfConversation)) return runs.get(newest.uuid)
   throw new CliError('usage', `Several runs begin with ${ref}`, {
     lines: items.map(({ uuid, path, createdAt }) => `${uuid}  ${path}  ${createdAt}`),

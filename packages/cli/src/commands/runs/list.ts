@@ -3,13 +3,14 @@ import { defined } from '@stet/template/defined'
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
-import { listFlags, parseListFilter, queryOf } from './filters.ts'
+import { continued, listFlags, parseListFilter, queryOf } from './filters.ts'
 import { costOf, durationOf, tokensOf } from './run-figures.ts'
 
 const pageSize = 100
 
 export const command = defineCommand({
-  summary: 'Lists runs, newest first, also the earlier ones of a conversation. A request searches at most 5,000 runs.',
+  summary:
+    'Lists runs, newest first, or with --tag or --feedback by the start of the conversation. A request searches at most 5,000 runs.',
   examples: [
     'stet runs list --status error --since 24h',
     'stet runs list --path support/reply --min-duration 10s --json',
@@ -41,9 +42,9 @@ export const command = defineCommand({
       found.push(...page.items)
     }
     const { nextCursor, scannedTo = null } = page
-    return { runs: found, nextCursor, scannedTo }
+    return { runs: found, nextCursor, scannedTo, ...defined({ from: query.from }) }
   },
-  print({ runs, nextCursor, scannedTo }, { io, say }, { limit }) {
+  print({ runs, nextCursor, scannedTo, ...query }, { io, say }, { limit }) {
     const isShort = io.tty.stdout
     const named = (uuid: string): string => (isShort ? shortUuid(uuid) : uuid)
     const columns = [
@@ -59,7 +60,7 @@ export const command = defineCommand({
     ]
     io.out(formatTable(columns, runs, io))
     if (nextCursor !== null && runs.length < limit) {
-      say(`Searched back to ${scannedTo ?? 'an earlier run'}; continue with --cursor ${nextCursor}`)
+      say(`Searched back to ${scannedTo ?? 'an earlier run'}; continue with ${continued(query, nextCursor)}`)
     }
   },
 })

@@ -14,7 +14,7 @@ export function runText(run: RunDetails, allSpans: boolean, ctx: Pick<Context, '
   )
   if (run.spansCut) spans.push('  more spans are not kept')
   return [
-    asShown(headLines(run, ctx).join('\n'), ctx.io),
+    headLines(run, ctx).join('\n'),
     section('Inputs', inputLines(run)),
     section('Error', errorLines(run)),
     section(allSpans ? 'Spans' : 'Steps', spans),
@@ -29,7 +29,7 @@ function section(title: string, lines: readonly string[]): string {
 
 function headLines(run: RunDetails, { io, style }: Pick<Context, 'io' | 'style'>): string[] {
   const paint = run.status === 'error' ? style.red : run.status === 'completed' ? style.green : style.yellow
-  const list = (...parts: (string | null | false)[]): string => oneLine(parts.filter(Boolean).join(' · '))
+  const list = (...parts: (string | null | false)[]): string => oneLine(parts.filter(Boolean).join(asShown(' · ', io)))
   const model = [run.provider, run.model].filter(Boolean).join('/')
   return [
     `${paint(run.status)}  ${style.bold(run.path)} @ ${run.versionUuid}`,

@@ -13,7 +13,7 @@ export const command = defineCommand({
   ],
   args: [
     { name: 'run', summary: 'its uuid, that of its conversation, or the first 8 digits', isRequired: true },
-    { name: 'tag', summary: 'all tags that it shall have', isMany: true },
+    { name: 'tag', summary: 'all its tags', isMany: true },
   ],
   flags: [
     { long: '--note', value: '<text>', summary: 'the note; an empty text removes it' },

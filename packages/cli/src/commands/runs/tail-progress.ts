@@ -1,6 +1,6 @@
 import type { Run } from '@stet/sdk'
 
-/** What a tail has seen. `from` is the instant at which the next list of runs begins. */
+/** The runs that a tail has seen. `from` is the instant at which the next list of runs begins. */
 export interface TailProgress {
   from: string | undefined
   known: ReadonlyMap<string, { createdAt: string; isActive: boolean }>
@@ -18,7 +18,7 @@ export interface TailEvent {
 const overlapMs = 15_000
 
 /**
- * Takes what one poll has seen. A run that is listed again, or was created in the same millisecond as another one, is
+ * Adds the runs that one poll has seen. A run that is listed again, or was created in the same millisecond as another one, is
  * known by its uuid.
  *
  * @param seen `newest`: when the project's newest run was created, read before the runs; `gone`: runs that were deleted

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { ListRunsQuery } from '@stet/contract/vocabulary'
 import type { Run, Stet } from '@stet/sdk'
+import { defined } from '@stet/template/defined'
 import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { describeFailure } from '../../exit-code.ts'
@@ -23,7 +25,7 @@ export const command = defineCommand({
   flags: tailFlags,
   parse: (raw) => ({ start: parseStartFilter(raw), end: parseEndFilter(raw) }),
   async run({ start, end }, ctx) {
-    const { from, ...query } = await queryOf(start, ctx)
+    const { from, tag, ...query } = await queryOf(start, ctx)
     const client = await ctx.client()
     const controller = new AbortController()
     const release = ctx.io.onInterrupt(() => controller.abort())
@@ -38,7 +40,7 @@ export const command = defineCommand({
         try {
           const { events, ...next } = await poll(progress)
           progress = next.progress
-          for (const event of events) if (matches(event, end)) print(event, ctx)
+          for (const event of events) if (matches(event, { ...end, ...defined({ tag }) })) print(event, ctx)
           isLost = false
         } catch (error) {
           const { code, message } = await describeFailure(error)
@@ -88,8 +90,17 @@ async function pollRuns(
   return advance(before, { runs, newest, gone })
 }
 
-/** A start is not printed if only an ended run can match. */
-function matches({ event, data }: TailEvent, { status, model, minCost = 0, minDurationMs = 0 }: EndFilter): boolean {
+type EventFilter = EndFilter & Pick<ListRunsQuery, 'tag'>
+
+/**
+ * A start is not printed if only an ended run can match. The tag is compared here, because a list by tag has the order
+ * of the conversations: a poll would read the whole history of the tag.
+ */
+function matches(
+  { event, data }: TailEvent,
+  { tag, status, model, minCost = 0, minDurationMs = 0 }: EventFilter,
+): boolean {
+  if (tag !== undefined && !data.tags.includes(tag)) return false
   if (event === 'started') {
     const isEndOnly = model !== undefined || minCost > 0 || minDurationMs > 0
     return !isEndOnly && (!status || status.includes('queued') || status.includes('running'))

@@ -5,6 +5,7 @@ import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
 import type { ClaimedRun } from '../idempotency/ports.ts'
 import type { StoredConversation } from '../runs/ports.ts'
+import type { ConversationFacts } from './ports.ts'
 
 export interface ConversationAddress {
   caller: Caller
@@ -24,6 +25,18 @@ export async function findConversation(
     deps.runs.active.find(caller.workspaceId, uuid)?.view() ??
     deps.runs.active.findIdle(caller.workspaceId, uuid) ??
     (await deps.runs.store.findConversation(caller.workspaceId, uuid))
+  if (!found || (caller.projectId !== null && caller.projectId !== found.projectId)) throw unknown()
+  if ((await deletedProjects(deps)).has(found.projectId)) throw unknown()
+  return found
+}
+
+/** Like `findConversation`, without the messages, which may have 4 MB. @throws AppError NotFoundError. */
+export async function findConversationFacts(
+  deps: Needs<'stores' | 'liveCache'>,
+  { caller, conversationUuid }: ConversationAddress,
+): Promise<ConversationFacts> {
+  const uuid = readUuid(conversationUuid)
+  const found = uuid && (await deps.stores.labels.findConversation(caller.workspaceId, uuid))
   if (!found || (caller.projectId !== null && caller.projectId !== found.projectId)) throw unknown()
   if ((await deletedProjects(deps)).has(found.projectId)) throw unknown()
   return found

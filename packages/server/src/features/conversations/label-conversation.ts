@@ -5,9 +5,8 @@ import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import { findProject } from '../documents/version-ref.ts'
-import type { StoredConversation } from '../runs/ports.ts'
 import { ownTags } from '../runs/start-run.ts'
-import { type ConversationAddress, type FindDeps, findConversation } from './find-conversation.ts'
+import { type ConversationAddress, findConversationFacts } from './find-conversation.ts'
 import type { Labels, TagUse } from './ports.ts'
 
 interface LabelInput extends ConversationAddress {
@@ -17,30 +16,32 @@ interface LabelInput extends ConversationAddress {
   note?: string
 }
 
-export type LabeledConversation = StoredConversation & Labels
+export interface LabeledConversation extends Labels {
+  uuid: string
+}
 
 /** @throws AppError NotFoundError; BadRequestError for a reserved tag. */
 export async function labelConversation(
-  deps: FindDeps & Needs<'transaction' | 'clock'>,
+  deps: Needs<'stores' | 'liveCache' | 'transaction' | 'clock'>,
   input: LabelInput,
 ): Promise<LabeledConversation> {
   const { caller, note } = input
   const tags = input.tags && ownTags(input.tags)
-  const conversation = await findConversation(deps, input)
+  const conversation = await findConversationFacts(deps, input)
+  const { uuid } = conversation
   const authorId = caller.author.id
-  const at = deps.clock.now()
-  const labels = await deps.transaction(async ({ labels: store }) => {
-    if (!(await store.lock(caller.workspaceId, conversation.uuid))) throw refuse('unknown-conversation')
+  return deps.transaction(async ({ labels: store }) => {
+    if (!(await store.lock(caller.workspaceId, uuid))) throw refuse('unknown-conversation')
     if (tags) await store.replaceTags(conversation, tags, authorId)
-    if (note !== undefined) await store.saveNote(conversation.uuid, note === '' ? null : { text: note, authorId, at })
-    return store.find(conversation.uuid)
+    const at = deps.clock.now()
+    if (note !== undefined) await store.saveNote(uuid, note === '' ? null : { text: note, authorId, at })
+    return { uuid, ...(await store.find(uuid)) }
   })
-  return { ...conversation, ...labels }
 }
 
 const shownDays = 30
 
-/** The tags of the last 30 days, the most frequent first. @throws AppError NotFoundError for the project. */
+/** The newest tags of the last 30 days, the most frequent first. @throws AppError NotFoundError for the project. */
 export async function listTags(
   deps: Needs<'stores' | 'liveCache' | 'clock'>,
   { caller, projectId }: { caller: Caller; projectId: number },

@@ -1,6 +1,5 @@
 /** Finds and lists runs by their facts, never by their messages. A request reads a bounded number of runs. */
 
-import { LIMITS } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -10,9 +9,16 @@ import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject, largestId } from '../documents/version-ref.ts'
 import type { ConversationAddress, FindDeps } from './find-conversation.ts'
-import { findConversation } from './find-conversation.ts'
+import { findConversationFacts } from './find-conversation.ts'
 import { readCursor, writeCursor } from './list-conversations.ts'
-import type { RecordedRun, RunContent, RunDetails, RunFilter, RunPlace, RunRecordStore } from './ports.ts'
+import {
+  type RecordedRun,
+  type RunDetails,
+  type RunFilter,
+  type RunPlace,
+  type RunRecordStore,
+  startOf,
+} from './ports.ts'
 
 export interface ListRunsInput extends Omit<RunFilter, 'authorId' | 'uuid'> {
   caller: Caller
@@ -22,17 +28,12 @@ export interface ListRunsInput extends Omit<RunFilter, 'authorId' | 'uuid'> {
   uuid?: string
   limit?: number
   cursor?: string
-  /** Adds the content of each run. */
-  include?: 'content'
-}
-
-export interface ListedRun extends RecordedRun {
-  content?: RunContent | undefined
 }
 
 export interface RunList {
-  items: ListedRun[]
+  items: RecordedRun[]
   nextCursor: string | null
+  /** In a list by tag or feedback, the start of a conversation. */
   scannedTo: Date | null
 }
 
@@ -40,7 +41,7 @@ type ListDeps = Needs<'stores' | 'liveCache' | 'secrets'>
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
 export async function listRuns(deps: ListDeps, input: ListRunsInput): Promise<RunList> {
-  const { caller, projectId, include, cursor, limit = include ? LIMITS.contentPageSize : 50, ...wanted } = input
+  const { caller, projectId, cursor, limit = 50, ...wanted } = input
   const { workspaceId } = caller
   await findProject(deps, caller, projectId)
   // A list by tag has an order of its own.
@@ -54,11 +55,8 @@ export async function listRuns(deps: ListDeps, input: ListRunsInput): Promise<Ru
     return { items: [], nextCursor: null, scannedTo: null }
   }
   const { shown, bound } = await searchPage(runRecords, projectId, filter, { limit, after })
-  const uuids = shown.map(({ uuid }) => uuid)
-  const runs: ListedRun[] = await runRecords.list(uuids)
-  const contents = include && (await runRecords.listContent(uuids))
-  const items = contents ? runs.map((run) => ({ ...run, content: contents.get(run.uuid) })) : runs
-  return { items, nextCursor: bound && writeCursor(deps, seal, bound), scannedTo: bound?.createdAt ?? null }
+  const items = await runRecords.list(shown.map(({ uuid }) => uuid))
+  return { items, nextCursor: bound && writeCursor(deps, seal, bound), scannedTo: bound && startOf(bound) }
 }
 
 async function searchPage(
@@ -83,16 +81,7 @@ async function searchPage(
 /** Returns undefined if no run can match. */
 function possibleFilter(
   caller: Caller,
-  {
-    author,
-    uuid,
-    versionUuid,
-    documentUuid,
-    path,
-    from,
-    to,
-    ...equal
-  }: Omit<ListRunsInput, 'caller' | 'projectId' | 'include'>,
+  { author, uuid, versionUuid, documentUuid, path, from, to, ...equal }: Omit<ListRunsInput, 'caller' | 'projectId'>,
 ): RunFilter | undefined {
   const [version, document] = [versionUuid, documentUuid].map((text) =>
     text === undefined ? undefined : (readUuid(text) ?? null),
@@ -140,6 +129,6 @@ export async function findRunDetails(
 
 /** Oldest first. @throws AppError NotFoundError. */
 export async function listRunsOf(deps: FindDeps, address: ConversationAddress): Promise<RecordedRun[]> {
-  const { uuid } = await findConversation(deps, address)
+  const { uuid } = await findConversationFacts(deps, address)
   return deps.stores.runRecords.listOf(uuid)
 }

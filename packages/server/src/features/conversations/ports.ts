@@ -84,8 +84,8 @@ export interface RunDetails extends RecordedRun {
   note: Note | null
 }
 
-/** What a run was given, and its own messages in the conversation: none until it has ended. */
-export interface RunContent {
+/** `messages` are the run's own ones in the conversation: none until it has ended. */
+export interface RunWithContent extends RecordedRun {
   parameters: Record<string, unknown> | null
   messages: Message[]
 }
@@ -102,25 +102,33 @@ export interface Labels {
   note: Note | null
 }
 
+/** The most tags, with those of feedback, that a list of them reads. */
+export const tagScan = 20_000
+
 export interface TagUse {
   tag: string
   conversations: number
   lastAt: Date
 }
 
-/** A conversation whose row a transaction has locked, so that two writers of its labels take turns. */
-export type LockedConversation = Pick<StoredConversation, 'uuid' | 'projectId' | 'createdAt'>
+/** Facts of a conversation that never change. */
+export type ConversationFacts = Pick<
+  StoredConversation,
+  'uuid' | 'workspaceId' | 'projectId' | 'documentUuid' | 'versionUuid' | 'createdAt'
+>
 
 export interface LabelStore {
-  /** Returns false for a deleted conversation. */
+  /** Null for an unknown or deleted conversation. */
+  findConversation(workspaceId: number, conversationUuid: string): Promise<ConversationFacts | null>
+  /** Locks the row, so that two writers of its labels take turns. Returns false for a deleted conversation. */
   lock(workspaceId: number, conversationUuid: string): Promise<boolean>
   find(conversationUuid: string): Promise<Labels>
   /** Replaces the tags, except that of feedback. */
-  replaceTags(conversation: LockedConversation, tags: readonly string[], authorId: number): Promise<void>
+  replaceTags(conversation: ConversationFacts, tags: readonly string[], authorId: number): Promise<void>
   /** Null removes the note. */
   saveNote(conversationUuid: string, note: { text: string; authorId: number; at: Date } | null): Promise<void>
-  replaceFeedback(conversation: LockedConversation, value: FeedbackValue, authorId: number): Promise<void>
-  /** The tags of conversations that started at `since` or later, the most frequent first. */
+  replaceFeedback(conversation: ConversationFacts, value: FeedbackValue, authorId: number): Promise<void>
+  /** The tags of conversations that started at `since` or later, the most frequent first. Reads the newest `tagScan`. */
   listUses(projectId: number, since: Date, limit: number): Promise<TagUse[]>
 }
 
@@ -149,6 +157,11 @@ export interface RunPlace extends ConversationPlace {
   conversation?: ConversationPlace
 }
 
+/** The time that a list is ordered by. */
+export function startOf({ createdAt, conversation }: RunPlace): Date {
+  return conversation?.createdAt ?? createdAt
+}
+
 /** The most runs that a search reads. Filters without an index apply to these. */
 export const runScan = 5_000
 
@@ -165,7 +178,8 @@ export interface RunRecordStore {
   findBound(projectId: number, filter: RunFilter, after?: RunPlace): Promise<RunPlace | null>
   /** In the given order, without unknown runs. */
   list(uuids: readonly string[]): Promise<RecordedRun[]>
-  listContent(uuids: readonly string[]): Promise<ReadonlyMap<string, RunContent>>
+  /** Reads one run after another, because a conversation may be large. */
+  withContent(runs: readonly RecordedRun[]): AsyncIterable<RunWithContent>
   /** Oldest first. */
   listOf(conversationUuid: string): Promise<RecordedRun[]>
   /** @param uuid of a run, or of a conversation for its latest run. */

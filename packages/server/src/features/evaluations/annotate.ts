@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import type { AnnotateBody, FeedbackBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
-import { type ConversationAddress, type FindDeps, findConversation } from '../conversations/find-conversation.ts'
+import { type ConversationAddress, findConversationFacts } from '../conversations/find-conversation.ts'
 import type { Needs } from '../deps.ts'
 import { resolveVersion } from '../documents/version-ref.ts'
-import { type Annotation, completeConfiguration, type Evaluation, readScore } from './evaluation.ts'
+import { type Annotation, type BuiltInEvaluation, completeConfiguration, readScore } from './evaluation.ts'
 import { findEvaluation } from './find-evaluation.ts'
 
 interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationAddress {
@@ -15,17 +15,21 @@ interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationA
   versionRef?: string
 }
 
-/** @throws AppError NotFoundError for an unknown id or version; UnprocessableEntityError for an invalid score. */
+/**
+ * @throws AppError NotFoundError for an unknown id or version; UnprocessableEntityError for an invalid score, and for a
+ * built-in evaluation.
+ */
 export async function annotate(
-  deps: FindDeps & Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
+  deps: Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: AnnotateInput,
 ): Promise<Annotation> {
   const { caller, score, versionRef, metadata = {}, context } = input
-  const conversation = await findConversation(deps, input)
+  const conversation = await findConversationFacts(deps, input)
   const evaluation = await findEvaluation(deps, input)
   const { projectId } = conversation
   const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === conversation.documentUuid
   if (evaluation.projectId !== projectId || !isOfDocument) throw refuse('unknown-evaluation')
+  if (evaluation.builtIn !== null) throw refuse('built-in-evaluation', { name: evaluation.name })
   // The conversation's own version may be a draft that was deleted since.
   const isOwn = versionRef === undefined || versionRef.toLowerCase() === conversation.versionUuid
   const judged = isOwn ? undefined : await resolveVersion(deps, { caller, projectId, versionRef })
@@ -61,21 +65,22 @@ export interface GivenFeedback {
  * @throws AppError NotFoundError.
  */
 export async function recordFeedback(
-  deps: FindDeps & Needs<'transaction' | 'clock'>,
+  deps: Needs<'stores' | 'liveCache' | 'transaction' | 'clock'>,
   { caller, value, comment, by, ...address }: FeedbackBody & ConversationAddress,
 ): Promise<GivenFeedback> {
-  const conversation = await findConversation(deps, { caller, ...address })
+  const conversation = await findConversationFacts(deps, { caller, ...address })
   const { uuid: conversationUuid, workspaceId, projectId, versionUuid } = conversation
-  const createdAt = deps.clock.now()
-  const builtIn = feedbackEvaluation(workspaceId, projectId, createdAt)
   const score = value === 'up' ? 1 : 0
   return deps.transaction(async ({ annotations, evaluations, labels }) => {
     if (!(await labels.lock(workspaceId, conversationUuid))) throw refuse('unknown-conversation')
-    const evaluationUuid = await evaluations.findOrCreate(workspaceId, 'feedback', builtIn)
+    // After the lock, so that times have the order of the verdicts.
+    const createdAt = deps.clock.now()
+    const evaluation = feedbackEvaluation(workspaceId, projectId, createdAt)
+    const evaluationUuid = await evaluations.findOrCreate(workspaceId, evaluation)
     if (by !== undefined) await annotations.deleteOf({ conversationUuid, evaluationUuid, by })
     const isWritten = await annotations.create(workspaceId, {
       ...{ uuid: randomUUID(), conversationUuid, evaluationUuid, versionUuid, authorId: caller.author.id },
-      ...{ score, ...readScore(score, builtIn), metadata: comment === undefined ? {} : { reason: comment } },
+      ...{ score, ...readScore(score, evaluation), metadata: comment === undefined ? {} : { reason: comment } },
       ...{ source: 'user', by: by ?? null, createdAt },
     })
     if (!isWritten) throw refuse('unknown-conversation')
@@ -84,9 +89,10 @@ export async function recordFeedback(
   })
 }
 
-function feedbackEvaluation(workspaceId: number, projectId: number, at: Date): Evaluation {
+function feedbackEvaluation(workspaceId: number, projectId: number, at: Date): BuiltInEvaluation {
   return {
     ...{ uuid: randomUUID(), workspaceId, projectId, documentUuid: null, name: 'Feedback', metric: 'binary' },
+    builtIn: 'feedback',
     description: "Feedback of your application's users",
     configuration: completeConfiguration('binary', {}),
     ...{ createdAt: at, updatedAt: at },

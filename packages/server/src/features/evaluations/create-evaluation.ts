@@ -25,6 +25,7 @@ export async function createEvaluation(
     projectId,
     documentUuid,
     name,
+    builtIn: null,
     description: input.description ?? null,
     metric,
     configuration: completeConfiguration(metric, input.configuration ?? {}),

@@ -16,14 +16,17 @@ export interface Evaluation {
   documentUuid: string | null
   name: string
   description: string | null
+  builtIn: 'feedback' | null
   metric: EvaluationMetric
   configuration: EvaluationConfiguration
   createdAt: Date
   updatedAt: Date
 }
 
-/** The name of an evaluation that a project has at most once, and that no caller creates. */
-export type BuiltIn = 'feedback'
+/** An evaluation that a project has at most once, and that no caller creates. */
+export interface BuiltInEvaluation extends Evaluation {
+  builtIn: 'feedback'
+}
 
 /** A score for a conversation. Annotations are immutable. The newest one of each evaluation counts. */
 export interface Annotation {
@@ -51,7 +54,7 @@ export interface EvaluationStore {
   findOptional(workspaceId: number, uuid: string): Promise<Evaluation | null>
   create(workspaceId: number, evaluation: Evaluation): Promise<void>
   /** Returns the uuid of the project's evaluation. Creates the given one if there is none. */
-  findOrCreate(workspaceId: number, builtIn: BuiltIn, evaluation: Evaluation): Promise<string>
+  findOrCreate(workspaceId: number, evaluation: BuiltInEvaluation): Promise<string>
 }
 
 export interface AnnotationStore {

@@ -89,7 +89,8 @@ export async function prepareRun(
   origin: NewConversation['origin'],
 ): Promise<{ conversation: NewConversation; prompt: PromptInput; start: Omit<RunStart, 'mode'> }> {
   const tags = input.tags && ownTags(input.tags)
-  if (input.overrides) requireScope(input.caller, ['write'])
+  const overrides = input.overrides && Object.keys(input.overrides).length > 0 ? input.overrides : undefined
+  if (overrides) requireScope(input.caller, ['write'])
   const prepared = await preparePrompt(deps, input)
   const { scan, project } = prepared
   assertCompiles(scan)
@@ -99,7 +100,7 @@ export async function prepareRun(
   if (scan.usesSteps && input.messages.length > 0) throw refuse('messages-with-steps')
   warnOfUnknown(deps, input, prepared)
 
-  const config = input.overrides ? withOverrides(scan.config, input.overrides) : scan.config
+  const config = overrides ? withOverrides(scan.config, overrides) : scan.config
   const conversation = newConversation(deps, input, { ...prepared, config }, origin)
   const { workspaceId, projectId, versionUuid, uuid: conversationUuid, path } = conversation
   return {
@@ -114,7 +115,7 @@ export async function prepareRun(
       parameters,
       usesSteps: scan.usesSteps,
       config,
-      overrides: input.overrides,
+      overrides,
       messages: input.messages,
       omitsToolsRequested: input.omitsToolsRequested,
     },
@@ -122,7 +123,7 @@ export async function prepareRun(
       apiKeyId: input.caller.apiKeyId,
       authorId: input.caller.author.id,
       parameters: keptParameters(project.keepParameters ?? deps.runs.settings.keepParameters, values),
-      overrides: input.overrides,
+      overrides,
       tags,
     },
   }

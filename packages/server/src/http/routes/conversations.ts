@@ -1,4 +1,5 @@
 import type { contract } from '@stet/contract'
+import { LIMITS, type ListedRun } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
 import { deleteConversation, eraseConversations } from '../../features/conversations/deletion/delete-conversations.ts'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
@@ -9,14 +10,14 @@ import { recordFeedback } from '../../features/evaluations/annotate.ts'
 import { conversationBody, labeledBody, summaryBody } from '../../wire/conversation.ts'
 import { feedbackBody } from '../../wire/evaluation.ts'
 import { clientBody } from '../../wire/legacy-clients.ts'
-import { listedRunBody, runBody, runDetailsBody } from '../../wire/run-record.ts'
+import { runBody, runDetailsBody, withContentBodies } from '../../wire/run-record.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
-import { sizedBody } from '../raw-response.ts'
+import { itemList, sizedBody } from '../raw-response.ts'
 
 export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.conversations> {
   return {
@@ -40,11 +41,8 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
       return { status: 200, body: sizedBody(unread, res, body) }
     },
     update: async ({ params, body, res }) => {
-      const caller = callerOf(res)
-      await unread.reserve(res, caller.apiKeyId)
-      const labeled = await labelConversation(deps, { ...params, ...body, caller })
-      const shown = clientBody(contextOf(res).legacyClient, labeledBody(labeled))
-      return { status: 200, body: sizedBody(unread, res, shown) }
+      const labeled = await labelConversation(deps, { ...params, ...body, caller: callerOf(res) })
+      return { status: 200, body: labeledBody(labeled) }
     },
     feedback: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200, bodyOf: feedbackBody }, (own) =>
@@ -64,18 +62,21 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
 
 export function runRecordRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.runRecords> {
   return {
-    list: async ({ params, query: { from, to, ...wanted }, res }) => {
+    list: async ({ params, query: { from, to, include, ...wanted }, res }) => {
       const projectId = pathId(params.projectId, 'unknown-project')
       const times = {
         ...(from === undefined ? {} : { from: new Date(from) }),
         ...(to === undefined ? {} : { to: new Date(to) }),
       }
       const caller = callerOf(res)
-      if (wanted.include) await unread.reserve(res, caller.apiKeyId)
-      const found = await listRuns(deps, { caller, projectId, ...wanted, ...times })
-      const scannedTo = found.scannedTo?.toISOString() ?? null
-      const body = { items: found.items.map(listedRunBody), nextCursor: found.nextCursor, scannedTo }
-      return { status: 200, body: wanted.include ? sizedBody(unread, res, body) : body }
+      const limit = wanted.limit ?? (include && LIMITS.contentPageSize)
+      const found = await listRuns(deps, { caller, projectId, ...wanted, ...times, ...defined({ limit }) })
+      const { nextCursor, scannedTo } = found
+      const bodyOf = (items: ListedRun[]) => ({ items, nextCursor, scannedTo: scannedTo?.toISOString() ?? null })
+      if (!include) return { status: 200, body: bodyOf(found.items.map(runBody)) }
+      const items = () => withContentBodies(deps.stores.runRecords.withContent(found.items))
+      const list = { items, bodyOf, hasLargeItems: true }
+      return { status: 200, body: await itemList(unread, { res, apiKeyId: caller.apiKeyId }, list) }
     },
     get: async ({ params: { runUuid }, res }) => {
       const run = await findRunDetails(deps, { caller: callerOf(res), runUuid })

@@ -1,5 +1,5 @@
 import type { contract } from '@stet/contract'
-import { findConversation } from '../../features/conversations/find-conversation.ts'
+import { findConversationFacts } from '../../features/conversations/find-conversation.ts'
 import { annotate } from '../../features/evaluations/annotate.ts'
 import { createEvaluation } from '../../features/evaluations/create-evaluation.ts'
 import type { Evaluation } from '../../features/evaluations/evaluation.ts'
@@ -39,7 +39,7 @@ export function evaluationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<t
       }),
     annotations: async ({ params, res }) => {
       const caller = callerOf(res)
-      const { uuid } = await findConversation(deps, { ...params, caller })
+      const { uuid } = await findConversationFacts(deps, { ...params, caller })
       await unread.reserve(res, caller.apiKeyId)
       const annotations = await deps.stores.annotations.list(caller.workspaceId, uuid)
       return { status: 200, body: sizedBody(unread, res, annotations.map(annotationBody)) }

@@ -2,23 +2,25 @@ import { FEEDBACK_VALUES } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type {
+  ConversationFacts,
   ConversationFilter,
   ConversationPlace,
   ConversationStore,
   LabelStore,
-  LockedConversation,
   Note,
   RecordedRun,
   StoredSummary,
+  TagUse,
 } from '../../../features/conversations/ports.ts'
+import { tagScan } from '../../../features/conversations/ports.ts'
 import { feedbackPrefix, type RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'
 
 /** Columns that are read with the labels. */
-export const noLabels = { note: true, noteBy: true, noteAt: true } as const
+export const labelColumns = { note: true, noteBy: true, noteAt: true } as const
 
 const shown = {
-  omit: { ...noLabels, config: true, messages: true, epoch: true, lastEventId: true, deletedAt: true },
+  omit: { ...labelColumns, config: true, messages: true, epoch: true, lastEventId: true, deletedAt: true },
   // Ordered by epoch, because two runs may have the same `createdAt` millisecond.
   include: { runs: { select: { uuid: true, endedAt: true }, orderBy: { epoch: 'desc' }, take: 1 } },
 } as const satisfies Pick<Prisma.ConversationFindManyArgs, 'omit' | 'include'>
@@ -78,13 +80,18 @@ function toSummary({ runs: [run], ...row }: SummaryRow, results: ReadonlyMap<str
 
 export function postgresLabelStore(client: DatabaseClient): LabelStore {
   const addTag =
-    ({ uuid, projectId, createdAt }: LockedConversation, authorId: number) =>
+    ({ uuid, projectId, createdAt }: ConversationFacts, authorId: number) =>
     (tag: string) => ({
       ...{ projectId, tag, authorId },
       at: createdAt,
       conversationUuid: uuid,
     })
   return {
+    findConversation(workspaceId, uuid) {
+      const where = { workspaceId, uuid, deletedAt: null }
+      const facts = { uuid: true, workspaceId: true, projectId: true, documentUuid: true, versionUuid: true } as const
+      return client.conversation.findFirst({ where, select: { ...facts, createdAt: true } })
+    },
     async lock(workspaceId, uuid) {
       const rows = await client.$queryRaw<unknown[]>`
         SELECT uuid FROM conversation
@@ -110,22 +117,19 @@ export function postgresLabelStore(client: DatabaseClient): LabelStore {
       await client.conversationTag.create({ data: addTag(conversation, authorId)(`${feedbackPrefix}${value}`) })
     },
     async listUses(projectId, since, limit) {
-      const isOwn = { NOT: { tag: { startsWith: feedbackPrefix } } }
-      const uses = await client.conversationTag.groupBy({
-        by: ['tag'],
-        where: { projectId, at: { gte: since }, conversation: { deletedAt: null }, ...isOwn },
-        _count: { tag: true },
-        _max: { at: true },
-        orderBy: [{ _count: { tag: 'desc' } }, { tag: 'asc' }],
-        take: limit,
-      })
-      return uses.map(({ tag, _count, _max }) => ({ tag, conversations: _count.tag, lastAt: _max.at ?? since }))
+      return client.$queryRaw<TagUse[]>`
+        SELECT t.tag, count(*)::int AS conversations, max(t.at) AS "lastAt"
+        FROM (SELECT tag, at, conversation_uuid FROM conversation_tag
+          WHERE project_id = ${projectId} AND at >= ${since}::timestamptz ORDER BY at DESC LIMIT ${tagScan}) t
+        WHERE t.tag NOT LIKE ${`${feedbackPrefix}%`}
+          AND (SELECT c.deleted_at IS NULL FROM conversation c WHERE c.uuid = t.conversation_uuid)
+        GROUP BY t.tag ORDER BY conversations DESC, t.tag LIMIT ${limit}`
     },
   }
 }
 
 export async function findNote(client: DatabaseClient, uuid: string): Promise<Note | null> {
-  const row = await client.conversation.findUnique({ where: { uuid }, select: noLabels })
+  const row = await client.conversation.findUnique({ where: { uuid }, select: labelColumns })
   if (row?.note == null || row.noteAt === null) return null
   const author = row.noteBy === null ? null : await client.author.findUnique({ where: { id: row.noteBy } })
   return { text: row.note, author, at: row.noteAt }

@@ -28,11 +28,11 @@ export function postgresEvaluationStore(client: DatabaseClient): EvaluationStore
       const data = { ...evaluation, workspaceId, configuration: toJson(configuration) }
       await client.evaluation.create({ data })
     },
-    async findOrCreate(workspaceId, builtIn, { configuration, ...evaluation }) {
-      const data = { ...evaluation, workspaceId, builtIn, configuration: toJson(configuration) }
+    async findOrCreate(workspaceId, { configuration, ...evaluation }) {
+      const data = { ...evaluation, workspaceId, configuration: toJson(configuration) }
       // Waits for a concurrent first use, and then finds its row.
       await client.evaluation.createMany({ data: [data], skipDuplicates: true })
-      const where = { projectId_builtIn: { projectId: evaluation.projectId, builtIn } }
+      const where = { projectId_builtIn: { projectId: evaluation.projectId, builtIn: evaluation.builtIn } }
       return (await client.evaluation.findUniqueOrThrow({ where, select: { uuid: true } })).uuid
     },
   }
@@ -69,8 +69,13 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
   }
 }
 
-function toEvaluation({ id: _id, builtIn: _builtIn, metric, configuration, ...row }: EvaluationRow): Evaluation {
-  return { ...row, metric: metric as Evaluation['metric'], configuration: fromJson(configuration) }
+function toEvaluation({ id: _id, builtIn, metric, configuration, ...row }: EvaluationRow): Evaluation {
+  return {
+    ...row,
+    builtIn: builtIn as Evaluation['builtIn'],
+    metric: metric as Evaluation['metric'],
+    configuration: fromJson(configuration),
+  }
 }
 
 function toAnnotation({ id: _id, workspaceId: _workspaceId, metadata, source, ...row }: AnnotationRow): Annotation {

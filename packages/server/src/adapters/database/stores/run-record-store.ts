@@ -2,13 +2,13 @@ import type { Message } from '@stet/contract/vocabulary'
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type {
   RecordedRun,
-  RunContent,
   RunDetails,
   RunFilter,
   RunPlace,
   RunRecordStore,
+  RunWithContent,
 } from '../../../features/conversations/ports.ts'
-import { runScan } from '../../../features/conversations/ports.ts'
+import { runScan, startOf } from '../../../features/conversations/ports.ts'
 import { feedbackPrefix, type RunStatus } from '../../../features/runs/run.ts'
 import { type DatabaseClient, fromJson } from '../database.ts'
 import { findNote, labelsIn } from './conversation-store.ts'
@@ -46,7 +46,7 @@ export function postgresRunRecordStore(client: DatabaseClient): RunRecordStore {
       const place = new Map(uuids.map((uuid, index) => [uuid, index]))
       return runs.sort((one, other) => (place.get(one.uuid) ?? 0) - (place.get(other.uuid) ?? 0))
     },
-    listContent: (uuids) => listContent(client, uuids),
+    withContent: (runs) => withContent(client, runs),
     async listOf(conversationUuid) {
       const rows = await client.run.findMany({
         where: { conversationUuid },
@@ -95,21 +95,25 @@ async function messageRanges(client: DatabaseClient, uuids: readonly string[]): 
   return new Map(ends.flatMap(({ uuid, from, to }) => (to === null ? [] : [[uuid, [from ?? 0, to]]])))
 }
 
-async function listContent(client: DatabaseClient, uuids: readonly string[]): Promise<Map<string, RunContent>> {
-  const select = { uuid: true, conversationUuid: true, parameters: true } as const
-  const runs = await client.run.findMany({ where: { uuid: { in: [...uuids] } }, select })
-  const conversations = await client.conversation.findMany({
-    where: { uuid: { in: runs.map(({ conversationUuid }) => conversationUuid) } },
-    select: { uuid: true, messages: true },
-  })
-  const messagesOf = new Map(conversations.map(({ uuid, messages }) => [uuid, fromJson<Message[]>(messages)]))
-  const ranges = await messageRanges(client, uuids)
-  return new Map(
-    runs.map(({ uuid, conversationUuid, parameters }) => {
-      const messages = messagesOf.get(conversationUuid)?.slice(...(ranges.get(uuid) ?? [0, 0])) ?? []
-      return [uuid, { parameters: readParameters(parameters), messages }]
-    }),
+/** Keeps one conversation in memory. Neighbors are often of the same one. */
+async function* withContent(client: DatabaseClient, runs: readonly RecordedRun[]): AsyncGenerator<RunWithContent> {
+  const ranges = await messageRanges(
+    client,
+    runs.map(({ uuid }) => uuid),
   )
+  let current: { uuid: string; messages: Message[] } | undefined
+  for (const run of runs) {
+    const { uuid, conversationUuid } = run
+    const row = await client.run.findUnique({ where: { uuid }, select: { parameters: true } })
+    if (current?.uuid !== conversationUuid) {
+      current = undefined
+      const where = { uuid: conversationUuid }
+      const conversation = await client.conversation.findUnique({ where, select: { messages: true } })
+      current = { uuid: conversationUuid, messages: conversation ? fromJson<Message[]>(conversation.messages) : [] }
+    }
+    const messages = current.messages.slice(...(ranges.get(uuid) ?? [0, 0]))
+    yield { ...run, parameters: readParameters(row?.parameters ?? null), messages }
+  }
 }
 
 function readParameters(text: string | null): Record<string, unknown> | null {
@@ -151,18 +155,23 @@ const scannedColumns = Prisma.sql`r.uuid, r.created_at, r.conversation_uuid, r.s
 /** The keys of the narrowest index, newest first. Has the columns that `matching` reads. */
 function scanned(projectId: number, filter: RunFilter, section: Section): Prisma.Sql {
   const tag = tagOf(filter)
-  return tag === undefined ? scannedRuns(projectId, filter, section) : scannedByTag(projectId, tag, section)
+  return tag === undefined ? scannedRuns(projectId, filter, section) : scannedByTag(projectId, tag, filter.to, section)
 }
 
-/** The key of the tags has the order of the conversations. Each of them has a few runs. */
-function scannedByTag(projectId: number, tag: string, { after, until }: Section): Prisma.Sql {
+/**
+ * The key of the tags has the order of the conversations. Each of them has a few runs. The conditions on `t.at` bound
+ * the range of that key. The comparison of rows spans two tables, so it would not.
+ */
+function scannedByTag(projectId: number, tag: string, to: Date | undefined, { after, until }: Section): Prisma.Sql {
   const keys = ({ createdAt, uuid, conversation = { createdAt, uuid } }: RunPlace) =>
     Prisma.sql`(${conversation.createdAt}::timestamptz, ${conversation.uuid}::uuid, ${createdAt}::timestamptz, ${uuid}::uuid)`
   const place = Prisma.sql`(t.at, t.conversation_uuid, r.created_at, r.uuid)`
   return Prisma.sql`SELECT ${scannedColumns}, t.at AS start
     FROM conversation_tag t JOIN run r ON r.conversation_uuid = t.conversation_uuid
     WHERE t.project_id = ${projectId} AND t.tag = ${tag}
-      AND ${after?.conversation ? Prisma.sql`t.at <= ${after.conversation.createdAt}::timestamptz` : Prisma.sql`true`}
+      AND ${to ? Prisma.sql`t.at <= ${to}::timestamptz` : Prisma.sql`true`}
+      AND ${after ? Prisma.sql`t.at <= ${startOf(after)}::timestamptz` : Prisma.sql`true`}
+      AND ${until ? Prisma.sql`t.at >= ${startOf(until)}::timestamptz` : Prisma.sql`true`}
       AND ${after ? Prisma.sql`${place} < ${keys(after)}` : Prisma.sql`true`}
       AND ${until ? Prisma.sql`${place} >= ${keys(until)}` : Prisma.sql`true`}
     ORDER BY t.at DESC, t.conversation_uuid DESC, r.created_at DESC, r.uuid DESC`

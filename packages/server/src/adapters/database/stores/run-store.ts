@@ -7,7 +7,7 @@ import { type DatabaseClient, fromJson } from '../database.ts'
 import { diskFull } from '../database-error.ts'
 import { usesReserve } from '../statement-gate.ts'
 import type { WriteBatch } from '../write-batch.ts'
-import { noLabels } from './conversation-store.ts'
+import { labelColumns } from './conversation-store.ts'
 import {
   claimedFirstRuns,
   ends,
@@ -38,7 +38,7 @@ const asWritten = { relationLoadStrategy: 'query' } as const
 
 const shown = { deletedAt: null } as const
 
-type ConversationRow = Omit<Conversation, keyof typeof noLabels>
+type ConversationRow = Omit<Conversation, keyof typeof labelColumns>
 
 export interface RunStoreDatabase {
   client: DatabaseClient
@@ -69,7 +69,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const run = await client.run.findFirst({
         ...asWritten,
         where: { uuid: runUuid, status: 'queued' },
-        select: { ...runFields, input: true, conversation: { omit: noLabels } },
+        select: { ...runFields, input: true, conversation: { omit: labelColumns } },
       })
       if (run?.input == null) return null
       return { conversation: toConversation(run.conversation, run), input: JSON.parse(run.input) as PromptInput }
@@ -87,7 +87,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     },
     end: (end, span) => writeBatch.write(ends, end, span),
     async findConversation(workspaceId, uuid) {
-      const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown }, omit: noLabels })
+      const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown }, omit: labelColumns })
       if (!row) return null
       // With `include`, Prisma would load all runs. The epoch orders runs that share a millisecond.
       const latest = { where: { conversationUuid: uuid }, select: runFields, orderBy: { epoch: 'desc' } } as const
@@ -97,7 +97,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const run = await client.run.findFirst({
         ...asWritten,
         where: { uuid: runUuid, workspaceId, conversation: shown },
-        select: { ...runFields, conversation: { omit: noLabels } },
+        select: { ...runFields, conversation: { omit: labelColumns } },
       })
       return run && asRunLeftIt(toConversation(run.conversation, run))
     },
@@ -117,7 +117,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const found = await client.conversation.findMany({
         ...asWritten,
         where: { uuid: { in: uuids }, status: 'running' },
-        omit: noLabels,
+        omit: labelColumns,
         include: { runs: { select: runFields, where: { status: 'running', endedAt: null } } },
       })
       return found.map(({ runs: [run], ...row }) => toConversation(row, run ?? null))
