@@ -11,7 +11,7 @@ import { TextField } from '../../ui/field.tsx'
 import { counted, countText } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { exportLimit, exportRuns, saveFile } from './export-runs.ts'
-import { ownTags } from './filters.ts'
+import { changedTags } from './filters.ts'
 import css from './runs.module.css'
 
 interface SelectionProps {
@@ -101,10 +101,13 @@ function TagDialog({ projectId, runs, onClose }: TagDialogProps) {
   const save = useMutation({
     mutationFn: async () => {
       // The tags belong to the conversation, which several of the runs may share.
-      const byConversation = new Map(runs.map((run) => [run.conversationUuid, run]))
-      for (const [uuid, { tags }] of byConversation)
-        if (!tags.includes(tag.trim())) await stet.conversations.update(uuid, { tags: [...ownTags(tags), tag.trim()] })
-      return byConversation.size
+      const conversations = new Set(runs.map(({ conversationUuid }) => conversationUuid))
+      for (const uuid of conversations) {
+        // The list may be old, and the server replaces all tags.
+        const tags = changedTags((await stet.runs.get(uuid)).tags, { added: [tag.trim()] })
+        if (tags) await stet.conversations.update(uuid, { tags })
+      }
+      return conversations.size
     },
     onSuccess: async (conversations) => {
       await client.invalidateQueries({ queryKey: ['project', projectId, 'runs'] })
