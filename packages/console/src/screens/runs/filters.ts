@@ -5,7 +5,7 @@ import { type RunFilter, runFilter } from '../../runs/run-filter.ts'
 import { runStateText } from '../../runs/run-state.tsx'
 import { costText, durationText, momentText } from '../../ui/time.tsx'
 
-/** What is slow or expensive enough to be looked at. */
+/** From these figures on, a run is slow or expensive enough to be looked at. */
 const slowMs = 10_000
 const expensiveUsd = 0.05
 

@@ -23,7 +23,7 @@ interface SelectionProps {
   onSelect: Dispatch<SetStateAction<ReadonlySet<string>>>
 }
 
-/** What can be done with the selected runs, or without a selection with all that the filter finds. */
+/** The actions for the selected runs, or without a selection for all that the filter finds. */
 export function Selection({ projectId, filter, rows, selected, onSelect }: SelectionProps) {
   const [isTagging, setTagging] = useState(false)
   const needsRun = useBlocked('run')

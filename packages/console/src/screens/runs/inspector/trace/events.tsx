@@ -80,10 +80,10 @@ export function Events({ followed, missing, isLive, at, onOpen }: EventsProps) {
   )
 }
 
-/** What every event of a run has. */
+/** The fields that every event of a run has. */
 const repeated = new Set(['type', 'messages', 'uuid', 'timestamp', 'providerLogUuid', 'source'])
 
-/** What is new in the event. Most events repeat all messages, which would be slow to write out. */
+/** The fields that are new in the event. Most events repeat all messages, which would be slow to write out. */
 function lineOf(data: object): string {
   return Object.entries(data)
     .filter(([name]) => !repeated.has(name))
