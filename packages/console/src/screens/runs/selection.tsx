@@ -73,7 +73,7 @@ function ExportButton({ projectId, filter, chosen }: ExportProps) {
       const isFull = written >= exportLimit
       const left = isFull ? 0 : chosen.length - written
       say(
-        `Exported ${counted(written, 'run')}${isFull ? ', the most at once' : ''}${left > 0 ? `. ${counted(left, 'selected run')} were deleted, or do not match the filters any more` : ''}`,
+        `Exported ${counted(written, 'run')}${isFull ? ', the most at once' : ''}${left > 0 ? `. ${counted(left, 'selected run')} left out: deleted, or outside of the filters by now` : ''}`,
       )
     } catch (failure) {
       if (control.signal.aborted) return
