@@ -9,13 +9,15 @@ interface FailureProps {
   /** The failed action, for example "The prompts could not be loaded". */
   what?: string
   onRetry?: (() => void) | undefined
+  /** The words of the button. */
+  retry?: string
   children?: ReactNode
 }
 
 /** An error at the place where it occurred: the server's message, and what can be done. */
-export function Failure({ error, what, onRetry, children }: FailureProps) {
+export function Failure({ error, what, onRetry, retry = 'Try again', children }: FailureProps) {
   return (
-    <Notice tone="red" urgent actions={onRetry && <Button onClick={onRetry}>Try again</Button>}>
+    <Notice tone="red" urgent actions={onRetry && <Button onClick={onRetry}>{retry}</Button>}>
       {what && <strong>{what}. </strong>}
       {messageOf(error)}
       {children}

@@ -23,8 +23,9 @@ export interface RunFilter {
 
 const texts = [
   ...(['status', 'path', 'documentUuid', 'versionUuid', 'model', 'via', 'author'] as const),
-  ...(['customIdentifier', 'tag', 'from', 'to'] as const),
+  ...(['customIdentifier', 'tag'] as const),
 ]
+const instants = ['from', 'to'] as const
 const amounts = ['minCost', 'minDurationMs'] as const
 
 /** Reads the search parameters of an address. Leaves out what no filter has. */
@@ -35,6 +36,10 @@ export function runFilter(search: Record<string, unknown>): RunFilter {
     const value = search[name]
     // The router reads digits as a number.
     if ((typeof value === 'string' && value !== '') || typeof value === 'number') filter[name] = String(value)
+  }
+  for (const name of instants) {
+    const at = new Date(String(search[name] ?? ''))
+    if (!Number.isNaN(at.getTime())) filter[name] = at.toISOString()
   }
   for (const name of amounts) {
     const value = Number(search[name])

@@ -42,5 +42,6 @@ test('a window has the rows in view, with some on both sides, in steps', () => {
   expect(windowOf({ ...seen, top: -32 * 1001 })).toEqual(scrolled)
   expect(windowOf({ ...seen, top: -32 * 1999 }).to).toBe(2000)
   expect(windowOf({ ...seen, count: 3, top: -32 * 500 })).toEqual({ from: 2, to: 3 })
+  expect(windowOf({ ...seen, top: 5000 })).toEqual({ from: 0, to: 1 })
   expect(windowOf({ ...seen, rowHeight: 0, top: 0 }).from).toBe(0)
 })

@@ -23,6 +23,13 @@ test('a link names its host, and only web and mail addresses are links', () => {
       '<span data-host="true"> (evil.example)</span></p>',
   )
   expect(htmlOf('https://example.com/a')).not.toContain('data-host')
+  for (const words of [
+    'evil.example bank.example',
+    'https://bank.example/evil.example',
+    'https://evil.example@bank.example',
+  ])
+    expect(htmlOf(`[${words}](https://evil.example/)`)).toContain('data-host')
+  expect(htmlOf('[evil.example](https://evil.example/)')).not.toContain('data-host')
   expect(htmlOf('[write](mailto:ana@example.com)')).toContain('(ana@example.com)')
   for (const address of ['javascript:alert(1)', 'data:text/html,x', '/settings/keys', 'vbscript:x', 'file:///etc'])
     expect(htmlOf(`[x](${address})`)).not.toContain('<a')

@@ -103,7 +103,7 @@ function tableOf({ header, rows }: Tokens.Table, depth: number): ReactNode {
   )
 }
 
-/** The host follows the words, which may name another one. Links of other kinds are text. */
+/** The host follows the words, unless they are the address: words that only contain the host may lead elsewhere. Links of other kinds are text. */
 function linkOf({ href, text, tokens, raw }: Tokens.Link, depth: number): ReactNode {
   const url = URL.canParse(href) ? new URL(href) : null
   if (!url || !(hasHost.test(url.protocol) || url.protocol === 'mailto:')) return withSigns(raw)
@@ -113,7 +113,13 @@ function linkOf({ href, text, tokens, raw }: Tokens.Link, depth: number): ReactN
       <a href={url.href} target="_blank" rel="noreferrer noopener">
         {elementsOf(tokens, depth + 1)}
       </a>
-      {!text.includes(place) && <span data-host> ({withSigns(place)})</span>}
+      {!isAddress(text, url, place) && <span data-host> ({withSigns(place)})</span>}
     </>
   )
+}
+
+/** Compares the words as they are written, because a parsed address has no look-alike letters and no user before its host. */
+function isAddress(text: string, { protocol }: URL, place: string): boolean {
+  const start = `${protocol}//${place}`
+  return text === place || (text.startsWith(start) && /^([/?#]|$)/.test(text.slice(start.length)))
 }

@@ -21,7 +21,7 @@ export function windowOf({ count, rowHeight, top, height }: Seen): { from: numbe
   const first = Math.floor(-top / rowHeight) - spare
   const from = Math.max(0, Math.min(Math.floor(first / step) * step, count - 1))
   const last = Math.ceil((height - top) / rowHeight) + spare
-  return { from, to: Math.min(count, Math.max(Math.ceil(last / step) * step, from)) }
+  return { from, to: Math.min(count, Math.max(Math.ceil(last / step) * step, from + 1)) }
 }
 
 interface Windowed<Box extends HTMLElement> {
@@ -38,12 +38,14 @@ interface Windowed<Box extends HTMLElement> {
 /** The rows of a long list that are worth rendering. All rows have one height. */
 export function useWindowed<Box extends HTMLElement>(count: number): Windowed<Box> {
   const list = useRef<Box>(null)
+  const lastHeight = useRef(0)
   const [{ from, to, rowHeight }, setShown] = useState({ ...windowOf({ ...nothing, count }), rowHeight: 0 })
   useLayoutEffect(() => {
     const look = () => {
       const box = list.current
       if (!box) return
-      const height = box.querySelector('[data-line]')?.getBoundingClientRect().height ?? 0
+      const height = box.querySelector('[data-line]')?.getBoundingClientRect().height ?? lastHeight.current
+      lastHeight.current = height
       const seen = { count, rowHeight: height, top: box.getBoundingClientRect().top, height: innerHeight }
       const next = { ...windowOf(seen), rowHeight: height }
       setShown((now) => (now.from === next.from && now.to === next.to && now.rowHeight === height ? now : next))

@@ -17,11 +17,19 @@ export interface Inputs extends KeptInputs {
 }
 
 /** The inputs on this page. The browser's storage has the typed text only after a moment, or not at all. */
-const typed = new Map<string, { current: KeptInputs }>()
+const typed = new Map<string, { latest: { current: KeptInputs }; replace: (inputs: KeptInputs) => void }>()
 
 /** The typed inputs of a prompt, also if its fields are not on this page. */
 export function inputsNow(key: string): KeptInputs {
-  return typed.get(key)?.current ?? readInputs(key) ?? { drafts: {} }
+  return typed.get(key)?.latest.current ?? readInputs(key) ?? { drafts: {} }
+}
+
+/** Replaces the inputs of a prompt, also if its fields are not on this page. False if the browser has no room for them. */
+export function replaceInputs(key: string, inputs: KeptInputs): boolean {
+  const shown = typed.get(key)
+  if (!shown) return keepInputs(key, inputs)
+  shown.replace(inputs)
+  return true
 }
 
 /** The inputs typed for a prompt, kept under `key` until the user signs out. */
@@ -43,7 +51,7 @@ export function useInputs(key: string): Inputs {
     return () => clearTimeout(timer)
   }, [inputs, keep])
   useEffect(() => {
-    typed.set(key, latest)
+    typed.set(key, { latest, replace: setInputs })
     window.addEventListener('pagehide', keep)
     return () => {
       window.removeEventListener('pagehide', keep)

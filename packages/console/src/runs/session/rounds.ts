@@ -59,7 +59,8 @@ function recordedView({ conversationUuid, createdAt, firstTokenMs, durationMs }:
   }
 }
 
-function partsOf({ content }: Message): MessagePart[] {
+/** The parts of a message, of which a text may be the only one. */
+export function partsOf({ content }: Message): MessagePart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 

@@ -82,20 +82,20 @@ interface FilterDialogProps extends FilterProps {
 }
 
 function FilterDialog({ projectId, filter, onChange, onClose }: FilterDialogProps) {
-  const [typed, setTyped] = useState(filter)
+  // As typed: half a number is no filter yet.
+  const [typed, setTyped] = useState<Partial<Record<keyof RunFilter, string | number>>>(filter)
   const { data: versions } = useQuery(versionsQuery(projectId))
   const { data: paths = [] } = useQuery({ ...treeQuery(projectId, 'live'), select: pathsOf })
   const { data: tags = [] } = useQuery(tagsQuery(projectId))
   const field = (name: keyof RunFilter) => ({
     value: String(typed[name] ?? ''),
     onChange: ({ currentTarget: { value } }: FormEvent<HTMLInputElement | HTMLSelectElement>) =>
-      setTyped((now) => runFilter({ ...now, [name]: value })),
+      setTyped((now) => ({ ...now, [name]: value })),
   })
   const instant = (name: 'from' | 'to') => ({
     type: 'datetime-local',
-    value: localInput(typed[name]),
-    onChange: ({ currentTarget: { value } }: FormEvent<HTMLInputElement>) =>
-      setTyped((now) => runFilter({ ...now, [name]: value && new Date(value).toISOString() })),
+    ...field(name),
+    value: localInput(String(typed[name] ?? '')),
   })
   return (
     <FormDialog
@@ -103,7 +103,7 @@ function FilterDialog({ projectId, filter, onChange, onClose }: FilterDialogProp
       wide
       submit="Show these runs"
       busy={false}
-      onSubmit={() => onChange(typed)}
+      onSubmit={() => onChange(runFilter(typed))}
       onClose={onClose}
     >
       <div className={css['fields']}>
@@ -162,8 +162,8 @@ function FilterDialog({ projectId, filter, onChange, onClose }: FilterDialogProp
 }
 
 /** The instant in the user's zone, as the browser's field takes it. */
-function localInput(instant: string | undefined): string {
-  const date = new Date(instant ?? '')
+function localInput(instant: string): string {
+  const date = new Date(instant)
   if (Number.isNaN(date.getTime())) return ''
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -1,10 +1,10 @@
-/** The list that the reader came from: the inspector goes on in its order, and the list returns to the same run. */
+/** The list that the reader came from: the inspector continues in its order, and the list returns to the same run. */
 import { Watched } from '../../ui/watched.ts'
 
 interface ListOrder {
   /** The uuids of the runs, as the list shows them. */
   uuids: readonly string[]
-  /** The run that was opened last. */
+  /** The run that was opened last. Null after the return to it. */
   opened: string | null
 }
 

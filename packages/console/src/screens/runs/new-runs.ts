@@ -1,21 +1,28 @@
 /** Which runs a list shows, and which wait above it until the reader wants them. Pure. */
 import type { Run } from '@stet/sdk'
-import { isActiveRun } from '../../runs/run-figures.ts'
 
 /** The clocks of the server and of this computer may differ by this much. */
 const skewMs = 5 * 60_000
 
+/** A run is listed a moment after its creation, and several servers have several clocks. */
+const lateMs = 30_000
+
+/** The runs of the loaded pages, each once: a run may have come to another place between two pages. */
+export function listedRuns(pages: readonly { items: readonly Run[] }[]): Run[] {
+  return [...new Map(pages.flatMap(({ items }) => items.map((run) => [run.uuid, run] as const))).values()]
+}
+
 /**
- * The instant from which a poll reads: everything since the newest run that is shown, and the end of runs that were
- * active.
+ * The instant from which a poll reads: some time before the creation of the newest run that is shown.
  *
  * @param readAt when the list was read, for a list without runs
  */
 export function pollFrom(shown: readonly Run[], readAt: number): string {
-  const [newest] = shown
-  if (!newest) return new Date(readAt - skewMs).toISOString()
-  const active = shown.filter(isActiveRun).map(({ createdAt }) => createdAt)
-  return [newest.createdAt, ...active].sort()[0] ?? newest.createdAt
+  const newest = shown
+    .map(({ createdAt }) => createdAt)
+    .sort()
+    .at(-1)
+  return new Date(newest ? Date.parse(newest) - lateMs : readAt - skewMs).toISOString()
 }
 
 /** The runs with what a poll knows of them. The same list if nothing has changed. */
@@ -28,8 +35,13 @@ export function withPolled(shown: readonly Run[], polled: readonly Run[]): reado
   return isSame ? shown : shown.map((run) => byUuid.get(run.uuid) ?? run)
 }
 
-/** The polled runs that the list does not have, newest first. */
-export function waitingRuns(shown: readonly Run[], polled: readonly Run[]): Run[] {
+/**
+ * The polled runs that the list does not have, newest first.
+ *
+ * @param hasMore runs before the last row come with the next page
+ */
+export function waitingRuns(shown: readonly Run[], polled: readonly Run[], hasMore: boolean): Run[] {
   const known = new Set(shown.map(({ uuid }) => uuid))
-  return polled.filter(({ uuid }) => !known.has(uuid))
+  const [oldest = ''] = hasMore ? shown.map(({ createdAt }) => createdAt).sort() : []
+  return polled.filter(({ uuid, createdAt }) => !known.has(uuid) && createdAt >= oldest)
 }

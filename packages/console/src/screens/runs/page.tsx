@@ -13,7 +13,7 @@ import { Empty, Skeleton } from '../../ui/states.tsx'
 import { counted, Time } from '../../ui/time.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { listOrder } from './list-order.ts'
-import { waitingRuns } from './new-runs.ts'
+import { listedRuns, waitingRuns } from './new-runs.ts'
 import { newestQuery, pollSize, runsQuery, showNew } from './queries.ts'
 import { RunList } from './run-list.tsx'
 import css from './runs.module.css'
@@ -50,8 +50,8 @@ function Found({ projectId, filter, setFilter }: FoundProps) {
   const polled = useQuery({ ...newestQuery(projectId, filter), enabled: runs.isSuccess && !filter.to })
   const { data: versions } = useQuery(versionsQuery(projectId))
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const rows = runs.data?.pages.flatMap(({ items }) => items) ?? []
-  const fresh = runs.data && polled.data ? waitingRuns(rows, polled.data) : []
+  const rows = listedRuns(runs.data?.pages ?? [])
+  const fresh = runs.data && polled.data ? waitingRuns(rows, polled.data, runs.hasNextPage) : []
   const last = runs.data?.pages.at(-1)
   const uuids = rows.map(({ uuid }) => uuid).join()
   useEffect(() => listOrder.set({ ...listOrder.get(), uuids: uuids.split(',') }), [uuids])
@@ -59,7 +59,7 @@ function Found({ projectId, filter, setFilter }: FoundProps) {
   if (!runs.data)
     return <Failure error={runs.error} what="The runs could not be loaded" onRetry={() => void runs.refetch()} />
   const more = () => void runs.fetchNextPage()
-  // A page that is not full says how far the search came. The reader decides whether it is worth going on.
+  // A page that is not full says how far the search came. The reader decides whether to continue.
   const mayContinue = runs.hasNextPage && !runs.isFetchingNextPage && !runs.isFetchNextPageError
   return (
     <>

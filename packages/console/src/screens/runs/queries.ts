@@ -2,8 +2,9 @@ import type { ListRunsQuery } from '@stet/contract/vocabulary'
 import type { Run } from '@stet/sdk'
 import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { queryClient, stet } from '../../app/session.ts'
+import { isActiveRun } from '../../runs/run-figures.ts'
 import type { RunFilter } from '../../runs/run-filter.ts'
-import { pollFrom, withPolled } from './new-runs.ts'
+import { listedRuns, pollFrom, withPolled } from './new-runs.ts'
 
 export interface LoadedPage {
   items: readonly Run[]
@@ -16,6 +17,8 @@ const pageSize = 50
 /** The most that the server gives at once. */
 export const pollSize = 100
 const pollInterval = 3000
+/** So many active runs that a poll has not found are read by their uuid. The others wait for the end of these. */
+const mostRead = 10
 
 /** The filter as the API takes it. The states of an address are not checked: the server names a wrong one. */
 export function listQuery({ status, via, ...filter }: RunFilter): ListRunsQuery {
@@ -52,7 +55,7 @@ export function newestQuery(projectId: number, filter: RunFilter) {
     queryKey: ['project', projectId, 'new runs', filter],
     queryFn: async ({ signal }): Promise<readonly Run[]> => {
       const { data, dataUpdatedAt = 0 } = queryClient.getQueryState<LoadedRuns>(listKey) ?? {}
-      const shown = data?.pages.flatMap(({ items }) => items) ?? []
+      const shown = listedRuns(data?.pages ?? [])
       const from = [pollFrom(shown, dataUpdatedAt), filter.from ?? ''].sort().at(-1)
       const { items } = await stet.runs.list({
         ...listQuery(filter),
@@ -61,9 +64,13 @@ export function newestQuery(projectId: number, filter: RunFilter) {
         ...(from && { from }),
         signal,
       })
+      const found = new Set(items.map(({ uuid }) => uuid))
+      const active = shown.filter((run) => isActiveRun(run) && !found.has(run.uuid)).slice(0, mostRead)
+      const read = await Promise.all(active.map(({ uuid }) => stet.runs.list({ projectId, uuid, limit: 1, signal })))
+      const known = [...items, ...read.flatMap((page) => page.items)]
       queryClient.setQueryData<LoadedRuns>(
         listKey,
-        (now) => now && { ...now, pages: now.pages.map((page) => ({ ...page, items: withPolled(page.items, items) })) },
+        (now) => now && { ...now, pages: now.pages.map((page) => ({ ...page, items: withPolled(page.items, known) })) },
       )
       return items
     },

@@ -158,6 +158,8 @@ function useReturn(box: RefObject<HTMLElement | null>, rows: readonly Run[], row
     const uuid = wanted.current
     const at = rows.findIndex((run) => run.uuid === uuid)
     wanted.current = null
+    // Another filter makes another list, and must not move the focus again.
+    listOrder.set({ ...listOrder.get(), opened: null })
     if (at < 0 || !box.current) return
     box.current.closest('[data-screen]')?.scrollTo({ top: Math.max(0, (at - 4) * rowHeight) })
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-line="${uuid}"] a`)?.focus())

@@ -1,6 +1,6 @@
 import type { Run } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type Dispatch, type SetStateAction, useRef, useState } from 'react'
+import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
 import { noticeSignedOut, stet, useBlocked } from '../../app/session.ts'
 import { useShortcut } from '../../app/shortcuts.ts'
@@ -11,7 +11,7 @@ import { TextField } from '../../ui/field.tsx'
 import { counted, countText } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { exportLimit, exportRuns, saveFile } from './export-runs.ts'
-import { ownTags } from './filters.ts'
+import { changedTags } from './filters.ts'
 import css from './runs.module.css'
 
 interface SelectionProps {
@@ -23,7 +23,7 @@ interface SelectionProps {
   onSelect: Dispatch<SetStateAction<ReadonlySet<string>>>
 }
 
-/** What can be done with the selected runs, or without a selection with all that the filter finds. */
+/** The actions for the selected runs, or without a selection for all that the filter finds. */
 export function Selection({ projectId, filter, rows, selected, onSelect }: SelectionProps) {
   const [isTagging, setTagging] = useState(false)
   const needsRun = useBlocked('run')
@@ -40,7 +40,7 @@ export function Selection({ projectId, filter, rows, selected, onSelect }: Selec
           Tag
         </Button>
       )}
-      <ExportButton {...{ projectId, filter, selected }} />
+      <ExportButton {...{ projectId, filter, chosen }} />
       {chosen.length > 0 && (
         <Button look="quiet" onClick={() => onSelect(new Set())}>
           Clear the selection
@@ -51,22 +51,30 @@ export function Selection({ projectId, filter, rows, selected, onSelect }: Selec
   )
 }
 
+interface ExportProps extends Pick<SelectionProps, 'projectId' | 'filter'> {
+  chosen: readonly Run[]
+}
+
 /** Writes a file with a run on each line. The work ends with the page, and a second click stops it. */
-function ExportButton({ projectId, filter, selected }: Pick<SelectionProps, 'projectId' | 'filter' | 'selected'>) {
+function ExportButton({ projectId, filter, chosen }: ExportProps) {
   const [count, setCount] = useState<number | null>(null)
   const [error, setError] = useState<unknown>(null)
   const stop = useRef<AbortController>(null)
+  useEffect(() => () => stop.current?.abort(), [])
   const start = async () => {
     const control = new AbortController()
     stop.current = control
     setError(null)
     setCount(0)
     try {
-      const uuids = selected.size > 0 ? selected : null
-      const lines = await exportRuns({ projectId, filter, uuids, signal: control.signal, onCount: setCount })
-      saveFile(`runs-${projectId}.jsonl`, lines)
-      const isFull = lines.length >= exportLimit
-      say(`Exported ${counted(lines.length, 'run')}${isFull ? ', the most at once' : ''}`)
+      const { signal } = control
+      const { file, count: written } = await exportRuns({ projectId, filter, chosen, signal, onCount: setCount })
+      saveFile(`runs-${projectId}.jsonl`, file)
+      const isFull = written >= exportLimit
+      const left = isFull ? 0 : chosen.length - written
+      say(
+        `Exported ${counted(written, 'run')}${isFull ? ', the most at once' : ''}${left > 0 ? `. ${counted(left, 'selected run')} left out: deleted, or outside of the filters by now` : ''}`,
+      )
     } catch (failure) {
       if (control.signal.aborted) return
       noticeSignedOut(failure)
@@ -79,7 +87,7 @@ function ExportButton({ projectId, filter, selected }: Pick<SelectionProps, 'pro
     <>
       {count === null ? (
         <Button look="quiet" onClick={() => void start()}>
-          {selected.size > 0 ? 'Export as JSONL' : 'Export all as JSONL'}
+          {chosen.length > 0 ? 'Export as JSONL' : 'Export all as JSONL'}
         </Button>
       ) : (
         <Button onClick={() => stop.current?.abort()}>Stop the export ({countText(count)})</Button>
@@ -101,10 +109,13 @@ function TagDialog({ projectId, runs, onClose }: TagDialogProps) {
   const save = useMutation({
     mutationFn: async () => {
       // The tags belong to the conversation, which several of the runs may share.
-      const byConversation = new Map(runs.map((run) => [run.conversationUuid, run]))
-      for (const [uuid, { tags }] of byConversation)
-        if (!tags.includes(tag.trim())) await stet.conversations.update(uuid, { tags: [...ownTags(tags), tag.trim()] })
-      return byConversation.size
+      const conversations = new Set(runs.map(({ conversationUuid }) => conversationUuid))
+      for (const uuid of conversations) {
+        // The list may be old, and the server replaces all tags.
+        const tags = changedTags((await stet.runs.get(uuid)).tags, { added: [tag.trim()] })
+        if (tags) await stet.conversations.update(uuid, { tags })
+      }
+      return conversations.size
     },
     onSuccess: async (conversations) => {
       await client.invalidateQueries({ queryKey: ['project', projectId, 'runs'] })

@@ -1,21 +1,34 @@
 import type { RunDetails } from '@stet/sdk'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { issueOf, messageOf } from '../../../app/failure.tsx'
 import { stet } from '../../../app/session.ts'
+import { Button, Hidden } from '../../../ui/button.tsx'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { TextAreaField, TextField } from '../../../ui/field.tsx'
-import { ownTags } from '../filters.ts'
+import { withSigns } from '../../../ui/hidden-characters.ts'
+import { Icon } from '../../../ui/icon.tsx'
+import { changedTags, ownTags, typedTags } from '../filters.ts'
+import css from './inspector.module.css'
+import { runQuery } from './queries.ts'
 
-/** The tags and the note of the run's conversation. */
-export function Labels({ run, onClose }: { run: RunDetails; onClose: () => void }) {
-  const [tags, setTags] = useState(ownTags(run.tags).join(', '))
-  const [note, setNote] = useState(run.note?.text ?? '')
+/** The tags and the note of the run's conversation. What is not changed here stays as others left it. */
+export function Labels({ run: { uuid, ...opened }, onClose }: { run: RunDetails; onClose: () => void }) {
+  const { data: run = opened } = useQuery({ ...runQuery(uuid), refetchOnMount: 'always' })
+  const [removed, setRemoved] = useState<readonly string[]>([])
+  const [added, setAdded] = useState('')
+  /** Null until it is edited. */
+  const [note, setNote] = useState<string | null>(null)
   const client = useQueryClient()
   const save = useMutation({
-    mutationFn: () => {
-      const wanted = [...new Set(tags.split(',').map((tag) => tag.trim()))].filter(Boolean)
-      return Promise.resolve(stet.conversations.update(run.conversationUuid, { tags: wanted, note }))
+    mutationFn: async () => {
+      const isTagged = removed.length > 0 || added.trim() !== ''
+      // The server replaces all tags, so those of this moment are read.
+      const now = isTagged ? (await stet.runs.get(uuid)).tags : []
+      const tags = changedTags(now, { added: typedTags(added), removed })
+      const isNoted = note !== null && note !== (run.note?.text ?? '')
+      if (tags || isNoted)
+        await stet.conversations.update(run.conversationUuid, { ...(tags && { tags }), ...(isNoted && { note }) })
     },
     onSuccess: async () => {
       await Promise.all([
@@ -36,20 +49,29 @@ export function Labels({ run, onClose }: { run: RunDetails; onClose: () => void 
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
+      <div className={css['chips']}>
+        {ownTags(run.tags)
+          .filter((tag) => !removed.includes(tag))
+          .map((tag) => (
+            <Button key={tag} look="quiet" onClick={() => setRemoved([...removed, tag])}>
+              <Hidden>Remove the tag</Hidden> {withSigns(tag)} <Icon name="close" size={12} />
+            </Button>
+          ))}
+      </div>
       <TextField
-        label="Tags"
+        label="Tags to add"
         note="separated by commas"
-        value={tags}
+        value={added}
         problem={!ofNote && save.error && messageOf(save.error)}
         onChange={(event) => {
-          setTags(event.target.value)
+          setAdded(event.target.value)
           save.reset()
         }}
       />
       <TextAreaField
         label="Note"
         rows={4}
-        value={note}
+        value={note ?? run.note?.text ?? ''}
         problem={ofNote}
         onChange={(event) => {
           setNote(event.target.value)

@@ -1,7 +1,7 @@
 import type { RunDetails } from '@stet/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useEffect, useId } from 'react'
+import { useEffect, useId, useRef } from 'react'
 import { Failure } from '../../../app/failure.tsx'
 import { preferences, setPreferences } from '../../../app/preferences.ts'
 import { useSession } from '../../../app/session.ts'
@@ -73,7 +73,7 @@ function Inspector({ run }: { run: RunDetails }) {
     run,
     isLatest && (isActive || (run.eventsKept && (tab === 'events' || run.status === 'error'))),
   )
-  useEnd(followed.isOver && isActive)
+  useEnd(followed.isOver, !isActive, run.conversationUuid)
   useProjectOf(run)
   useEffect(() => noticeOpened(run.uuid), [run.uuid])
   const open = (place: number | undefined) =>
@@ -88,6 +88,14 @@ function Inspector({ run }: { run: RunDetails }) {
       <title>{`${run.path} · run · stet`}</title>
       <RunHead run={run} runs={runs.data ?? []} followed={followed} />
       <Trouble run={run} followed={followed} />
+      {followed.error !== null && (
+        <Failure
+          error={followed.error}
+          what="The events could not be read"
+          retry="Reconnect"
+          onRetry={followed.reconnect}
+        />
+      )}
       <Tabs<Tab>
         id={id}
         label="Run"
@@ -110,12 +118,18 @@ function Inspector({ run }: { run: RunDetails }) {
   )
 }
 
-/** At the end of its events, the run and its messages are read again. */
-function useEnd(hasEnded: boolean): void {
+/** At the end of its events, and when its record says so, the run and its messages are read again. */
+function useEnd(isOver: boolean, hasEnded: boolean, conversationUuid: string): void {
   const client = useQueryClient()
   useEffect(() => {
-    if (hasEnded) void client.invalidateQueries({ queryKey: ['run'] })
-  }, [hasEnded, client])
+    if (isOver && !hasEnded) void client.invalidateQueries({ queryKey: ['run'] })
+  }, [isOver, hasEnded, client])
+  const wasActive = useRef(!hasEnded)
+  useEffect(() => {
+    if (hasEnded && wasActive.current)
+      void client.invalidateQueries({ queryKey: ['run', 'conversation', conversationUuid] })
+    wasActive.current = !hasEnded
+  }, [hasEnded, conversationUuid, client])
 }
 
 /** A run has no project in its address. The bar shows that of the run. */

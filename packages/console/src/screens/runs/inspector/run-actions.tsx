@@ -2,10 +2,10 @@ import type { RunDetails } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { messageOf } from '../../../app/failure.tsx'
+import { Failure, messageOf } from '../../../app/failure.tsx'
 import { base, stet, useBlocked, useSession } from '../../../app/session.ts'
 import { useShortcut } from '../../../app/shortcuts.ts'
-import { cliLine, curlLines, sdkLines } from '../../../editor/panes/call-lines.ts'
+import { cliLine, curlLines, notInCli, sdkLines } from '../../../editor/panes/call-lines.ts'
 import { isActiveRun } from '../../../runs/run-figures.ts'
 import { Button, buttonClass } from '../../../ui/button.tsx'
 import { Code, CopyButton } from '../../../ui/copy.tsx'
@@ -25,9 +25,11 @@ export function RunActions({ run }: { run: RunDetails }) {
   const params = { project: String(projectId), version: versionRef(projectId, versionUuid), _splat: path }
   return (
     <div className={css['actions']}>
-      <Button look="quiet" onClick={() => setCalling(true)}>
-        Call from code
-      </Button>
+      {run.parametersState !== 'none' && (
+        <Button look="quiet" onClick={() => setCalling(true)}>
+          Call from code
+        </Button>
+      )}
       <Link
         to="/p/$project/v/$version/prompts/$"
         params={params}
@@ -91,20 +93,31 @@ function CopyMessages({ run: { conversationUuid, messageRange } }: { run: RunDet
   return <CopyButton look="plain" label="Copy the messages" text={() => JSON.stringify(own.slice(0, asked), null, 2)} />
 }
 
-/** The same run from code, with the inputs of this one. */
+/** The same run from code: with the inputs, the overrides and the caller's messages of this one. */
 function Calls({ run, onClose }: { run: RunDetails; onClose: () => void }) {
-  const { projectId, path, parameters, versionUuid } = run
+  const { projectId, path, parameters, parametersState, versionUuid, overrides, givenFrom, givenCount } = run
+  const { data, error } = useQuery({ ...conversationQuery(run.conversationUuid), enabled: Boolean(givenCount) })
   const server = base.href.replace(/\/$/, '')
   const version = versionRef(projectId, versionUuid)
-  const call = { server, projectId, versionUuid: version, path, parameters: parameters ?? {} }
+  const from = givenFrom ?? 0
+  const messages = data?.conversation.slice(from, from + (givenCount ?? 0)) ?? []
+  const call = { server, projectId, versionUuid: version, path, parameters: parameters ?? {}, messages, overrides }
+  const missing = [
+    ...(parametersState === 'kept' ? [] : ['the inputs, which were not kept']),
+    ...(givenCount && !data ? ["the caller's messages"] : []),
+  ]
+  const missingInCli = notInCli(call)
   return (
     <Dialog title="Call from code" wide open onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
       <div className={css['calls']}>
+        {missing.length > 0 && <Notice>The calls lack {missing.join(' and ')}.</Notice>}
+        {error && <Failure error={error} what="The caller's messages could not be loaded" />}
         <h3>TypeScript</h3>
         <Code text={sdkLines(call)} label="TypeScript" />
         <h3>curl</h3>
         <Code text={curlLines(call)} label="curl command" />
         <h3>Command line</h3>
+        {missingInCli.length > 0 && <Notice>The command line has no flags for {missingInCli.join(' and ')}.</Notice>}
         <Code text={cliLine(call)} label="stet command" />
       </div>
     </Dialog>

@@ -26,7 +26,7 @@ export function Trouble({ run, followed }: { run: RunDetails; followed: Followed
   const trouble = followed.view.trouble ?? troubleOf(error.message, error.errorCode, null)
   return (
     <RunPlaceContext value={place}>
-      <RunFailure trouble={trouble} onRejoin={() => undefined} />
+      <RunFailure trouble={trouble} onRejoin={followed.reconnect} />
     </RunPlaceContext>
   )
 }

@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { JsonTree } from '../../../../ui/json-tree.tsx'
 import { answerCutAt, MessageBody } from '../../../../ui/message-body.tsx'
 
@@ -9,9 +9,9 @@ const longestJson = 1_000_000
 
 /** An answer: an object as a tree, other texts as Markdown, and both as they were written if the reader wants that. */
 export function AnswerText({ text, isRaw }: { text: string; isRaw: boolean }) {
+  const value = useMemo(() => (isRaw ? null : objectIn(text)), [text, isRaw])
   const plain = <MessageBody text={text} limit={answerCutAt} />
   if (isRaw) return plain
-  const value = objectIn(text)
   if (value) return <JsonTree value={value} label="Answer" />
   return (
     <Suspense fallback={plain}>

@@ -1,5 +1,7 @@
 import type { MessagePart } from '@stet/contract/vocabulary'
 import type { Message } from '@stet/sdk'
+import { memo } from 'react'
+import { partsOf } from '../../../../runs/session/rounds.ts'
 import { isDataUrl } from '../../../../ui/data-url.ts'
 import { withSigns } from '../../../../ui/hidden-characters.ts'
 import { JsonTree } from '../../../../ui/json-tree.tsx'
@@ -7,7 +9,6 @@ import { Chip } from '../../../../ui/mark.tsx'
 import { DataUrl, GrowingText, MessageBody } from '../../../../ui/message-body.tsx'
 import css from '../inspector.module.css'
 import { AnswerText } from './answer-text.tsx'
-import { partsOf } from './tool-calls.ts'
 
 const roles: Record<string, string> = {
   system: 'System',
@@ -28,8 +29,9 @@ interface MessageViewProps {
   isRaw: boolean
 }
 
-/** A message with all of its parts. */
-export function MessageView({ message, isOwn, isGiven, isGrowing = false, isRaw }: MessageViewProps) {
+/** A message with all of its parts. While one grows, the others are not rendered again. */
+export const MessageView = memo(function MessageView(props: MessageViewProps) {
+  const { message, isOwn, isGiven, isGrowing = false, isRaw } = props
   const { role } = message
   const parts = partsOf(message)
   return (
@@ -44,7 +46,7 @@ export function MessageView({ message, isOwn, isGiven, isGrowing = false, isRaw 
       ))}
     </article>
   )
-}
+})
 
 interface PartProps {
   part: MessagePart

@@ -137,7 +137,7 @@ function Inputs({ run: { parameters, parametersState } }: { run: RunDetails }) {
   )
 }
 
-/** What the model was given, and what it has answered so far. Null before its first call. */
+/** The messages that the model was given, and its answer so far. Null before its first call. */
 function liveMessages({ given, view }: Followed): Message[] | null {
   if (!given) return null
   const parts = view.steps.at(-1)?.parts ?? []

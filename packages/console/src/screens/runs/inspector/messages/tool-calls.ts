@@ -1,17 +1,12 @@
-/** What the tools of a run were asked and what they answered, for its timeline. Pure. */
-import type { MessagePart } from '@stet/contract/vocabulary'
+/** The tool calls of a run with their arguments and results, for its timeline. Pure. */
 import type { Message, RunSpan } from '@stet/sdk'
+import { partsOf } from '../../../../runs/session/rounds.ts'
 
 export interface ToolCall {
   name: string
   args: unknown
   /** Undefined without a result. */
   result: unknown
-}
-
-/** The parts of a message, of which a text may be the only one. */
-export function partsOf({ content }: Message): MessagePart[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
 /** The calls in the messages, in their order. */

@@ -1,5 +1,4 @@
 import { useRef, useState } from 'react'
-import { Failure } from '../../../../app/failure.tsx'
 import { useRowKeys } from '../../../../app/shortcuts.ts'
 import { selectClass } from '../../../../ui/field.tsx'
 import { withSigns } from '../../../../ui/hidden-characters.ts'
@@ -31,9 +30,8 @@ export function Events({ followed, missing, isLive, at, onOpen }: EventsProps) {
   const { list, from, to, before, after } = useWindowed<HTMLOListElement>(shown.length)
   const open = events.find(({ event }) => event.id === String(at))
   if (missing !== null) return <Notice>{missing}</Notice>
-  if (events.length === 0 && error !== null && error !== undefined)
-    return <Failure error={error} what="The events could not be read" />
-  if (events.length === 0) return isOver ? <p className={css['quiet']}>No events.</p> : <Skeleton lines={6} />
+  if (events.length === 0 && !isOver) return error === null ? <Skeleton lines={6} /> : null
+  if (events.length === 0) return <p className={css['quiet']}>No events.</p>
   const types = [...new Set(events.map(({ event }) => event.type))]
   return (
     <section ref={box} className={css['events']} aria-label="Events" tabIndex={-1} data-keeps-focus="">
@@ -80,10 +78,10 @@ export function Events({ followed, missing, isLive, at, onOpen }: EventsProps) {
   )
 }
 
-/** What every event of a run has. */
+/** The fields that every event of a run has. */
 const repeated = new Set(['type', 'messages', 'uuid', 'timestamp', 'providerLogUuid', 'source'])
 
-/** What is new in the event. Most events repeat all messages, which would be slow to write out. */
+/** The fields that are new in the event. Most events repeat all messages, which would be slow to write out. */
 function lineOf(data: object): string {
   return Object.entries(data)
     .filter(([name]) => !repeated.has(name))

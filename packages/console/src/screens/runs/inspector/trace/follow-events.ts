@@ -1,47 +1,50 @@
 /** Reads the events of a conversation's latest run for the inspector, as long as the page is visible. */
-import type { Message, Run, StreamEvent } from '@stet/sdk'
-import { useEffect, useState } from 'react'
+import { type Message, type Run, RunError, type StreamEvent } from '@stet/sdk'
+import { useCallback, useEffect, useState } from 'react'
 import { noticeSignedOut, stet } from '../../../../app/session.ts'
 import { followEvent, type RunView, type SdkEvent, startedRun } from '../../../../runs/follow-run.ts'
 import { EventBatch } from '../../../../runs/session/event-batch.ts'
 import { leaveQueue, releaseStream, takeStream } from '../../../../runs/session/streams.ts'
-import type { Arrived } from './live-spans.ts'
+import { type KeptEvents, noEvents, withKept } from './kept-events.ts'
 
-export interface Followed {
+interface State extends KeptEvents {
   view: RunView
   /** What the model was given last. Null before its call. */
   given: readonly Message[] | null
-  events: readonly Arrived[]
-  /** There were more events than are kept. */
-  isCut: boolean
-  /** The events could not be read, or their stream was lost. */
+  /** The events could not be read, or their stream was lost. Null otherwise. */
   error: unknown
+  /** All events were read. False after a lost connection: the run may still be active. */
   isOver: boolean
 }
 
-/** More would take much memory, and is more than anyone reads. */
-const mostEvents = 20_000
+export interface Followed extends State {
+  /** Reads the events again from the first one. */
+  reconnect: () => void
+}
 
 /** @param isWanted false reads nothing, and keeps what was read */
 export function useFollowed(run: Pick<Run, 'uuid' | 'conversationUuid' | 'createdAt'>, isWanted: boolean): Followed {
   const { uuid, conversationUuid, createdAt } = run
-  const [followed, setFollowed] = useState<{ uuid: string } & Followed>(() => ({ uuid, ...nothing(createdAt) }))
+  const [attempt, setAttempt] = useState(0)
+  const reconnect = useCallback(() => setAttempt((now) => now + 1), [])
+  const [followed, setFollowed] = useState<{ uuid: string } & State>(() => ({ uuid, ...nothing(createdAt) }))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt reads again
   useEffect(() => {
     if (!isWanted) return
     setFollowed({ uuid, ...nothing(createdAt) })
     return followWhileVisible(conversationUuid, createdAt, (change) => setFollowed((now) => ({ ...change(now), uuid })))
-  }, [uuid, conversationUuid, createdAt, isWanted])
-  return followed.uuid === uuid ? followed : nothing(createdAt)
+  }, [uuid, conversationUuid, createdAt, isWanted, attempt])
+  return { ...(followed.uuid === uuid ? followed : nothing(createdAt)), reconnect }
 }
 
-function nothing(createdAt: string): Followed {
+function nothing(createdAt: string): State {
   // The clocks of the server and of this computer may differ.
   const started = Math.min(Date.parse(createdAt) - performance.timeOrigin, performance.now())
   const view = { ...startedRun(started), phase: 'waiting' as const }
-  return { view, given: null, events: [], isCut: false, error: null, isOver: false }
+  return { view, given: null, ...noEvents, error: null, isOver: false }
 }
 
-type Change = (now: Followed) => Followed
+type Change = (now: State) => State
 type Arrival = [event: StreamEvent | SdkEvent, at: number]
 
 /** A hidden page leaves the run, and joins it again after the last event that it has. */
@@ -59,6 +62,7 @@ function followWhileVisible(conversationUuid: string, createdAt: string, change:
     if (!(await takeStream(owner))) return
     try {
       if (isLeft) return
+      change((now) => ({ ...now, error: null }))
       const options = { resume: { maxAttempts: 6 }, ...(lastEventId !== undefined && { lastEventId }) }
       const stream = stet.runs.attachStream(conversationUuid, options)
       leave = () => {
@@ -78,9 +82,9 @@ function followWhileVisible(conversationUuid: string, createdAt: string, change:
       )
       batch.flush()
       if (isLeft) return
-      isOver = true
       noticeSignedOut(error)
-      change((now) => ({ ...now, isOver: true, error: now.view.result ? null : error }))
+      isOver = error === null || error instanceof RunError
+      change((now) => ({ ...now, isOver, error: isOver ? null : error }))
     } finally {
       releaseStream()
     }
@@ -98,16 +102,14 @@ function followWhileVisible(conversationUuid: string, createdAt: string, change:
   }
 }
 
-function withEvents(now: Followed, arrived: readonly Arrival[], start: number): Followed {
+function withEvents(now: State, arrived: readonly Arrival[], start: number): State {
   const batch = arrived.flatMap(([event, at]) => (event.event === 'sdk' ? [] : [[event, at] as const]))
   const given = batch.findLast(([{ data }]) => data.type === 'provider-started')?.[0].data
-  const room = mostEvents - now.events.length
-  const events = batch.slice(0, room).map(([event, at]) => ({ event, at: Math.max(0, Math.round(at - start)) }))
+  const fresh = batch.map(([event, at]) => ({ event, at: Math.max(0, Math.round(at - start)) }))
   return {
     ...now,
     view: batch.reduce((view, [event, at]) => followEvent(view, event, at), now.view),
     given: given?.type === 'provider-started' ? given.messages : now.given,
-    events: [...now.events, ...events],
-    isCut: now.isCut || batch.length > room,
+    ...withKept(now, fresh),
   }
 }

@@ -1,6 +1,7 @@
 import type { Message, StreamEvent } from '@stet/sdk'
 import { expect, test } from 'vitest'
 import { callOf, callsIn } from '../messages/tool-calls.ts'
+import { noEvents, withKept } from './kept-events.ts'
 import { liveSpans } from './live-spans.ts'
 
 const usage = { inputTokens: 3, outputTokens: 2, cachedInputTokens: 0 }
@@ -51,4 +52,21 @@ test('a span has the arguments and the result of its call, and those inside an a
   ]
   expect(spans.map((_, place) => callOf(spans, place, calls)?.args)).toEqual([{ id: 1 }, {}, undefined, { id: 3 }])
   expect(callOf(spans, 0, calls)?.result).toBe('found')
+})
+
+test('events keep the messages that they repeat once, and no more than fits', () => {
+  const event = (text: string, count: number) => {
+    const messages = Array.from({ length: count }, () => ({ role: 'user', content: 'x'.repeat(1000) }))
+    return {
+      at: 0,
+      event: { event: 'latitude-event', data: { type: 'step-started', text, messages } } as never as StreamEvent,
+    }
+  }
+  const kept = withKept(withKept(noEvents, [event('a', 10)]), [event('b', 11), event('c', 11)])
+  const [first, , last] = kept.events.map(({ event: { data } }) => Object(data).messages as readonly object[])
+  expect(last).toHaveLength(11)
+  expect(last?.[0]).toBe(first?.[0])
+  expect(kept.size).toBeLessThan(12_000)
+  const full = withKept({ ...kept, size: 40_000_000 }, [event('d', 1)])
+  expect([full.isCut, full.events.length]).toEqual([true, 3])
 })
