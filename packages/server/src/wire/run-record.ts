@@ -45,6 +45,8 @@ export function runBody(run: RecordedRun): RunBody {
     tags: run.tags,
     feedback: run.feedback,
     parametersState: run.parametersState,
+    givenFrom: run.givenFrom,
+    givenCount: run.givenCount,
     firstEventId: run.firstEventId,
     lastEventId: run.lastEventId,
     eventsKept: run.eventsKept,
@@ -56,7 +58,7 @@ export function listedRunBody({ content, ...run }: ListedRun): ListedBody {
 }
 
 export function runDetailsBody(run: RunDetails): DetailsBody {
-  const { parameters, spans, spansCut, givenFrom, givenCount, messageRange } = run
+  const { parameters, spans, spansCut, messageRange } = run
   const note = noteBody(run.note)
-  return { ...runBody(run), parameters, spans, spansCut, givenFrom, givenCount, messageRange, note }
+  return { ...runBody(run), parameters, spans, spansCut, messageRange, note }
 }
