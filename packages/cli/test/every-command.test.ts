@@ -77,7 +77,7 @@ interface Row {
 
 const resultKeys = 'conversation cost response source tokenUsage toolRequests uuid'
 const runKeys =
-  'apiKey author conversationUuid cost createdAt customIdentifier documentUuid durationMs endedAt error eventsKept feedback finishReason firstEventId firstTokenMs isUsageEstimated lastEventId mode model overrides parametersState path projectId provider queuedMs startedAt status tags tokenUsage uuid versionUuid via'
+  'apiKey author conversationUuid cost createdAt customIdentifier documentUuid durationMs endedAt error eventsKept feedback finishReason firstEventId firstTokenMs givenCount givenFrom isUsageEstimated lastEventId mode model overrides parametersState path projectId provider queuedMs startedAt status tags tokenUsage uuid versionUuid via'
 const keyKeys = 'author createdAt expiresAt id lastUsedAt limit name plan prefix projectId revokedAt scopes'
 const entryKeys = 'configuration createdAt defaultModel id lastUsedAt name provider token updatedAt url'
 
@@ -129,7 +129,7 @@ const rows: Record<string, Row> = {
   'runs list': { argv: () => ['--limit', '1'], keys: 'nextCursor runs scannedTo' },
   'runs show': {
     argv: ({ conversation }) => [conversation, '--messages'],
-    keys: `${runKeys} givenCount givenFrom messageRange messages note parameters spans spansCut`,
+    keys: `${runKeys} messageRange messages note parameters spans spansCut`,
   },
   // One run, until a later row continues its conversation.
   'runs export': { argv: () => ['--id', 'first'], keys: `${runKeys} messages parameters` },

@@ -97,7 +97,7 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const view = round?.view
   useShownRun(session, props.run, props.onRun)
   const comparison = comparisonOf(storageKey)
-  const columns = useShownArms(comparison, props.arms, props.onArms)
+  const columns = useShownArms(comparison, props)
   const inputs = useInputs(storageKey)
   useRenamedInput(document, props.textId, inputs.rename)
   const fields = useMemo(() => inputsOf(document), [document])
@@ -173,17 +173,13 @@ function useShownRun(session: RunSession, run: string | undefined, onRun: (uuid:
 }
 
 /** Shows the arms of the page's address, and writes those of the pane into the address. */
-function useShownArms(
-  comparison: Comparison,
-  arms: readonly Arm[] = none,
-  onArms: (arms: Arm[]) => void,
-): readonly Column[] {
+function useShownArms(comparison: Comparison, { arms = none, run, onArms }: RunPaneProps): readonly Column[] {
   const columns = useSyncExternalStore(watchRuns, () => comparison.columns)
   // biome-ignore lint/correctness/useExhaustiveDependencies: other columns need another address
   useEffect(() => {
-    const now = comparison.open(arms)
+    const now = comparison.open(arms, run)
     if (JSON.stringify(now) !== JSON.stringify(arms)) onArms(now)
-  }, [comparison, arms, columns, onArms])
+  }, [comparison, arms, run, columns, onArms])
   return columns
 }
 

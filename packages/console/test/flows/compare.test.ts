@@ -64,8 +64,8 @@ it('runs four arms with the same inputs, two of them as they arrive, and shows t
   ])
   const shown = await Promise.all([1, 2, 3, 4].map((number) => answerOf(number).textContent()))
   expect(shown.toSorted()).toEqual(answers.toSorted())
-  await expect.poll(() => arm(2).locator('dl').textContent()).toMatch(/Tokens12 in · 8 out same/)
-  await expect.poll(() => arm(3).locator('dl').textContent()).toMatch(/Cost\$0\.0\d+ \+\d+ %/)
+  await expect.poll(() => arm(2).locator('dl').textContent()).toMatch(/Tokens12 in · 8 out ±0%/)
+  await expect.poll(() => arm(3).locator('dl').textContent()).toMatch(/Cost\$0\.0\d+ (\+\d+%|×\d+)/)
   await arm(2).getByRole('link', { name: 'Open run' }).waitFor()
 
   await page.reload()

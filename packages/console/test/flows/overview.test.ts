@@ -2,6 +2,7 @@
 import type { Stats } from '@stet/sdk'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
+import { costOf, spendOf } from '../../src/charts/figures.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { newDraft, writePrompt } from '../support/editor-page.ts'
 import { frontMatter } from '../support/run-part.ts'
@@ -14,7 +15,7 @@ let stats: Stats
 
 const refusal = { status: 401, body: { error: { message: 'Incorrect API key provided' } } }
 
-/** Nine runs of applications: seven of `priced`, of which one fails and two stream, and two of `unpriced`. */
+/** Ten runs of applications: eight of `priced`, of which one fails, two stream and one is of a draft, and two of `unpriced`. */
 beforeAll(async () => {
   const prompts = { priced: `${frontMatter()}One`, unpriced: '---\nprovider: openai\nmodel: house-model\n---\nTwo' }
   server = await sharedServer(prompts)
@@ -88,8 +89,10 @@ test('charts, table, strip, evidence and home have the figures of the routes, an
   await steps.focus()
   await page.keyboard.press('End')
   const text = () => steps.getAttribute('aria-valuetext')
-  while (!(await text())?.endsWith(`Runs ${ofStep.runs}, Errors ${ofStep.errors}`))
-    await page.keyboard.press('ArrowLeft')
+  const wanted = `Runs ${ofStep.runs}, Errors ${ofStep.errors}`
+  // An hour has at most 13 steps.
+  for (let left = 13; left > 0 && !(await text())?.endsWith(wanted); left -= 1) await page.keyboard.press('ArrowLeft')
+  expect(await text()).toContain(wanted)
   expect(await chart(page, 'Tokens').getAttribute('aria-valuetext')).toContain(`In ${ofStep.inputTokens}`)
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/runs\?/)
@@ -142,7 +145,12 @@ test('charts, table, strip, evidence and home have the figures of the routes, an
   expect(await waiting.textContent()).toMatch(/1 change by Ana in/)
   await block('Failures').getByText('Incorrect API key provided').waitFor()
   await block('Failures').getByRole('link', { name: '1 failed run' }).waitFor()
-  expect((await block('Spend').locator('dl > div').allTextContents())[0]).toMatch(/^Today\$\d.*10 runs$/)
+  // As the page asks. The runs may be of yesterday.
+  const monthAgo = new Date((Math.floor(Date.now() / 86_400_000) - 29) * 86_400_000).toISOString()
+  const today = spendOf(await server.read<Stats>(`/projects/${server.project.id}/stats?from=${monthAgo}`), 1)
+  expect((await block('Spend').locator('dl > div').allTextContents())[0]).toBe(
+    `Today${costOf(today)}${today.runs} runs`,
+  )
   await block('Failures').getByRole('link', { name: 'priced' }).click()
   await page.waitForURL(new RegExp(opened))
   await page.keyboard.press('g')

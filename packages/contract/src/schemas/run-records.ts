@@ -50,6 +50,11 @@ export const Run = z
     tags: z.array(z.string()).meta({ description: 'The tags of the conversation, in alphabetical order.' }),
     feedback: FeedbackValue.nullable().meta({ description: 'The newest feedback for the conversation.' }),
     parametersState: ParametersState,
+    givenFrom: z.int().nonnegative().nullable().meta({
+      description:
+        "The position of the first of the caller's messages in the conversation; `null` without any, and until the run has ended.",
+    }),
+    givenCount: z.int().nonnegative().nullable(),
     firstEventId: z.int(),
     lastEventId: z.int().nullable(),
     eventsKept: z.boolean().meta({ description: 'Whether the events of the run can be read.' }),
@@ -80,10 +85,6 @@ export const RunDetails = Run.extend({
   parameters: JsonObject.nullable().meta({ description: 'The values as the caller gave them.' }),
   spans: z.array(RunSpan),
   spansCut: z.boolean().meta({ description: 'Whether the run had more spans than are kept.' }),
-  givenFrom: z.int().nonnegative().nullable().meta({
-    description: "The position of the first of the caller's messages in the conversation.",
-  }),
-  givenCount: z.int().nonnegative().nullable(),
   messageRange: z
     .array(z.int().nonnegative())
     .length(2)

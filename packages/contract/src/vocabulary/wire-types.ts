@@ -1762,6 +1762,12 @@ export interface Run {
   /** The newest feedback for the conversation. */
   feedback: FeedbackValue | null
   parametersState: ParametersState
+  /**
+   * The position of the first of the caller's messages in the conversation; `null` without any, and until the run
+   * has ended.
+   */
+  givenFrom: number | null
+  givenCount: number | null
   firstEventId: number
   lastEventId: number | null
   /** Whether the events of the run can be read. */
@@ -1775,9 +1781,6 @@ export interface RunDetails extends Run {
   spans: RunSpan[]
   /** Whether the run had more spans than are kept. */
   spansCut: boolean
-  /** The position of the first of the caller's messages in the conversation. */
-  givenFrom: number | null
-  givenCount: number | null
   /** The run's messages in the conversation: `[from, to)`; `null` until the run has ended. */
   messageRange: number[] | null
   /** The note of the conversation. */

@@ -44,6 +44,8 @@ export function runBody(run: RecordedRun): RunBody {
     tags: run.tags,
     feedback: run.feedback,
     parametersState: run.parametersState,
+    givenFrom: run.givenFrom,
+    givenCount: run.givenCount,
     firstEventId: run.firstEventId,
     lastEventId: run.lastEventId,
     eventsKept: run.eventsKept,
@@ -55,7 +57,7 @@ export async function* withContentBodies(runs: AsyncIterable<RunWithContent>): A
 }
 
 export function runDetailsBody(run: RunDetails): DetailsBody {
-  const { parameters, spans, spansCut, givenFrom, givenCount, messageRange } = run
+  const { parameters, spans, spansCut, messageRange } = run
   const note = noteBody(run.note)
-  return { ...runBody(run), parameters, spans, spansCut, givenFrom, givenCount, messageRange, note }
+  return { ...runBody(run), parameters, spans, spansCut, messageRange, note }
 }

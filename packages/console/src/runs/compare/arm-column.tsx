@@ -4,7 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ComponentType, Suspense, useSyncExternalStore } from 'react'
 import { stet } from '../../app/session.ts'
+import { changeOf, changeText } from '../../charts/scale.ts'
 import { Button } from '../../ui/button.tsx'
+import { withSigns } from '../../ui/hidden-characters.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { answerCutAt } from '../../ui/message-body.tsx'
@@ -16,11 +18,10 @@ import { noFigure, runCost, runTokens } from '../run-figures.ts'
 import type { RunSession } from '../session/run-session.ts'
 import { watchRuns } from '../session/watch-runs.ts'
 import { ArmSettings } from './arm-settings.tsx'
-import { difference } from './arms.ts'
 import css from './compare.module.css'
 import type { Column, Comparison } from './comparison.ts'
 
-/** What a comparison takes from the editor. */
+/** The parts of the editor that a comparison uses. */
 export interface EditorPart {
   /** Writes settings into the front matter of the text. */
   keep: (overrides: RunOverrides) => void
@@ -37,18 +38,20 @@ interface ArmColumnProps {
   editor: EditorPart
   /** Its place, from 1. */
   number: number
-  /** What it is compared with. Null for the first one itself. */
-  base: RunSession | null
+  /** The first one, with which it is compared. Null for the first one itself. */
+  base: Column | null
   showsDifference: boolean
+  onRemove: () => void
 }
 
 /** One arm: its settings, its answer, and its figures. */
-export function ArmColumn({ column, comparison, projectId, editor, number, base, showsDifference }: ArmColumnProps) {
+export function ArmColumn(props: ArmColumnProps) {
+  const { column, comparison, projectId, editor, number, base, showsDifference, onRemove } = props
   const { arm, session } = column
   const { overrides } = arm
   const view = useSyncExternalStore(watchRuns, () => session.outline)?.view
   const isOn = view !== undefined && isActive(view)
-  const run = useEndedRun(session)
+  const run = useEndedRun(column)
   const other = useEndedRun(base)
   return (
     <article className={css['column']} aria-label={`Arm ${number}`}>
@@ -57,13 +60,7 @@ export function ArmColumn({ column, comparison, projectId, editor, number, base,
         {view && (
           <Chip tone={phases[view.phase].tone}>{view.phase === 'queued' ? 'Running' : phases[view.phase].text}</Chip>
         )}
-        <Button
-          look="quiet"
-          square
-          className={css['aside']}
-          aria-label={`Remove arm ${number}`}
-          onClick={() => comparison.remove(column.id)}
-        >
+        <Button look="quiet" square className={css['aside']} aria-label={`Remove arm ${number}`} onClick={onRemove}>
           <Icon name="close" />
         </Button>
       </header>
@@ -73,7 +70,7 @@ export function ArmColumn({ column, comparison, projectId, editor, number, base,
         blocked={isOn}
         onChange={(next) => comparison.change(column.id, next)}
       />
-      <Answer session={session} base={showsDifference ? base : null} WordDiff={editor.WordDiff} />
+      <Answer session={session} base={showsDifference ? (base?.session ?? null) : null} WordDiff={editor.WordDiff} />
       <Figures run={run} base={other} />
       <div className={css['actions']}>
         {run && (
@@ -130,7 +127,7 @@ function Figures({ run, base }: { run: Run | undefined; base: Run | undefined })
   return (
     <dl className={css['figures']}>
       {figures.map(({ label, text, value }, at) => {
-        const change = difference(value, others[at]?.value ?? null)
+        const change = changeText(changeOf(value, others[at]?.value ?? null))
         return (
           <div key={label}>
             <dt>{label}</dt>
@@ -142,25 +139,23 @@ function Figures({ run, base }: { run: Run | undefined; base: Run | undefined })
       })}
       <div>
         <dt>Answered by</dt>
-        <dd>{run?.model ?? noFigure}</dd>
+        <dd>{withSigns(run?.model ?? noFigure)}</dd>
       </div>
     </dl>
   )
 }
 
 /** The stored record of a run that has ended. */
-function useEndedRun(session: RunSession | null): Run | undefined {
-  const uuid = useSyncExternalStore(watchRuns, () => {
-    const view = session?.outline?.view
-    return view && isOver(view) ? view.conversationUuid : null
-  })
+function useEndedRun(column: Column | null): Run | undefined {
+  const view = useSyncExternalStore(watchRuns, () => column?.session.outline)?.view
+  const uuid = view && isOver(view) ? column?.arm.run : undefined
   const { data } = useQuery({
     queryKey: ['run', uuid],
     queryFn: ({ signal }) => stet.runs.get(uuid ?? '', { signal }),
-    enabled: uuid !== null,
+    enabled: uuid !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  return uuid === null ? undefined : data
+  return uuid === undefined ? undefined : data
 }
 
 function isOver(view: View): boolean {

@@ -53,7 +53,7 @@ export function ArmSettings({ projectId, arm, blocked, onChange }: ArmSettingsPr
         ))}
       </SelectField>
       <SelectField
-        label="Provider"
+        label="Provider key"
         value={overrides.provider ?? ''}
         disabled={blocked}
         onChange={({ target }) => onChange(withSetting(arm, 'provider', target.value))}
@@ -92,12 +92,12 @@ interface SettingFieldProps {
 function SettingField({ label, isNumber, value, choices, blocked, onChange }: SettingFieldProps) {
   const [draft, setDraft] = useState<string | null>(null)
   const parsed = draft === null || !isNumber || draft.trim() === '' ? draft : Number(draft.replace(',', '.'))
-  const isWrong = typeof parsed === 'number' && Number.isNaN(parsed)
+  const isWrong = typeof parsed === 'number' && !Number.isFinite(parsed)
   const type = (text: string) => {
     setDraft(text)
     const number = Number(text.replace(',', '.'))
     if (!isNumber || text.trim() === '') onChange(text.trim())
-    else if (!Number.isNaN(number)) onChange(number)
+    else if (Number.isFinite(number)) onChange(number)
   }
   return (
     <TextField

@@ -22,7 +22,7 @@ interface Setting {
 
 /** The settings that an arm may change, in the order of their fields. */
 export const settings: readonly Setting[] = [
-  { name: 'provider', label: 'Provider', isNumber: false },
+  { name: 'provider', label: 'Provider key', isNumber: false },
   { name: 'model', label: 'Model', isNumber: false },
   { name: 'temperature', label: 'Temperature', isNumber: true },
   { name: 'topP', label: 'Top P', isNumber: true },
@@ -58,12 +58,4 @@ export function withSetting(arm: Arm, name: keyof RunOverrides, value: string | 
   const { [name]: _, ...others } = overrides ?? {}
   const next = value === '' ? others : { ...others, [name]: value }
   return Object.keys(next).length === 0 ? rest : { ...rest, overrides: next }
-}
-
-/** "+12 %", "−8 %", "same". Null if there is nothing to compare with. */
-export function difference(value: number | null, base: number | null): string | null {
-  if (value === null || base === null || base === 0) return null
-  const percent = Math.round(((value - base) / base) * 100)
-  if (percent === 0) return 'same'
-  return `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`
 }

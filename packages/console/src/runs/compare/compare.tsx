@@ -1,6 +1,7 @@
 import { useState, useSyncExternalStore } from 'react'
 import { Button, Hidden } from '../../ui/button.tsx'
 import { CheckField } from '../../ui/field.tsx'
+import { say } from '../../ui/toast.tsx'
 import { watchRuns } from '../session/watch-runs.ts'
 import { ArmColumn, type EditorPart } from './arm-column.tsx'
 import css from './compare.module.css'
@@ -17,6 +18,10 @@ export default function Compare({ comparison, projectId, editor }: CompareProps)
   const columns = useSyncExternalStore(watchRuns, () => comparison.columns)
   const [showsDifference, setShowsDifference] = useState(false)
   const [first] = columns
+  const remove = (text: string, change: () => void) => {
+    change()
+    say(text, { label: 'Undo', onSelect: () => comparison.restore(columns) })
+  }
   return (
     <section className={css['compare']} aria-label="Comparison" data-compare data-keeps-focus="h2">
       <header className={css['head']}>
@@ -32,7 +37,11 @@ export default function Compare({ comparison, projectId, editor }: CompareProps)
           checked={showsDifference}
           onChange={({ target }) => setShowsDifference(target.checked)}
         />
-        <Button look="quiet" className={css['aside']} onClick={() => comparison.close()}>
+        <Button
+          look="quiet"
+          className={css['aside']}
+          onClick={() => remove('The comparison has ended', () => comparison.close())}
+        >
           End<Hidden> the comparison</Hidden>
         </Button>
       </header>
@@ -42,7 +51,8 @@ export default function Compare({ comparison, projectId, editor }: CompareProps)
             key={column.id}
             {...{ column, comparison, projectId, editor, showsDifference }}
             number={at + 1}
-            base={column === first ? null : (first?.session ?? null)}
+            base={column === first ? null : (first ?? null)}
+            onRemove={() => remove(`Arm ${at + 1} was removed`, () => comparison.remove(column.id))}
           />
         ))}
       </div>

@@ -21,29 +21,39 @@ export function isUnsaid({ said, view }: Round): boolean {
  * @param messages all messages of the conversation, or none if it has one run
  */
 export function storedRounds(runs: readonly Run[], messages: readonly Message[]): Round[] {
-  // A reply adds one message of the user, and models write none. So each run but the first begins at one of the last.
-  const users = messages.flatMap(({ role }, at) => (role === 'user' ? [at] : []))
-  const starts = [0, ...users.slice(users.length - runs.length + 1)]
   const results = new Map(messages.flatMap(partsOf).flatMap(resultIn))
-  return runs.map((run, at): Round => {
-    const [from = messages.length, to = messages.length] = starts.slice(at, at + 2)
-    const said =
-      at === 0
-        ? null
-        : messages
-            .slice(from, from + 1)
-            .map(textOf)
-            .join('')
-    if (at === runs.length - 1) return { said, view: recordedView(run) }
+  // Backwards, because a round ends where the next one begins.
+  let to = messages.length
+  const rounds = runs.toReversed().map((run, back): Round => {
+    const isFirst = back === runs.length - 1
+    const { from, count } = isFirst ? { from: 0, count: 0 } : givenTo(run, messages.slice(0, to))
+    const said = isFirst
+      ? null
+      : messages
+          .slice(from, from + count)
+          .map(textOf)
+          .join('\n\n')
+    const own = messages.slice(from + count, to)
+    to = from
+    if (back === 0) return { said, view: recordedView(run) }
     const { status, error } = run
     const view: RunView = {
       ...recordedView(run),
       phase: status === 'error' ? 'failed' : status === 'stopped' ? 'stopped' : 'completed',
       trouble: status === 'error' && error ? troubleOf(error.message, error.errorCode, null) : null,
-      steps: storedSteps(messages.slice(from, to), results),
+      steps: storedSteps(isFirst ? answersIn(own) : own, results),
     }
     return { said, view }
   })
+  return rounds.toReversed()
+}
+
+/** The messages that a chat was given. Its record names them once it has ended, unless its process died. */
+function givenTo({ givenFrom, givenCount }: Run, messages: readonly Message[]): { from: number; count: number } {
+  if (givenFrom !== null && givenCount !== null) return { from: givenFrom, count: givenCount }
+  const end = messages.findLastIndex(({ role }) => role === 'user') + 1
+  const from = messages.slice(0, end).findLastIndex(({ role }) => role !== 'user') + 1
+  return { from, count: end - from }
 }
 
 /** A run before its events are read again. */
@@ -70,10 +80,13 @@ function textOf(message: Message): string {
     .join('')
 }
 
-/** The answers at the end of the messages. The prompt's own messages, also those of the assistant, precede them. */
+/** The prompt's own messages, also those of the assistant, precede the answers. */
+function answersIn(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role !== 'assistant' && role !== 'tool') + 1)
+}
+
 function storedSteps(messages: readonly Message[], results: ReadonlyMap<string, Result>): StepView[] {
-  const asked = messages.findLastIndex(({ role }) => role !== 'assistant' && role !== 'tool')
-  const answers = messages.slice(asked + 1).filter(({ role }) => role === 'assistant')
+  const answers = messages.filter(({ role }) => role === 'assistant')
   return answers.map((message, at) => ({
     number: at + 1,
     provider: null,

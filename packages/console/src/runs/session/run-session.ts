@@ -47,12 +47,17 @@ const sessions = new Map<string, RunSession>()
 
 /** The runs of one prompt in this tab. The key is the same for the prompt in all versions. */
 export function runSession(key: string): RunSession {
-  const known = sessions.get(key)
-  if (known) return known
-  for (const [old, session] of sessions) if (sessions.size >= sessionLimit && !session.isActive) sessions.delete(old)
-  const session = new RunSession(key)
-  sessions.set(key, session)
-  return session
+  return recall(sessions, key, () => new RunSession(key))
+}
+
+/** Returns what is known by a key, or makes it in place of the oldest that is not active. */
+export function recall<T extends { isActive: boolean }>(known: Map<string, T>, key: string, make: () => T): T {
+  const found = known.get(key)
+  if (found) return found
+  for (const [old, { isActive }] of known) if (known.size >= sessionLimit && !isActive) known.delete(old)
+  const made = make()
+  known.set(key, made)
+  return made
 }
 
 /** Whether a run of the prompt is active. */
@@ -65,8 +70,9 @@ export class RunSession {
   #kept: KeptReply
   /** What the page's address asked for last. */
   #asked: string | undefined
-  /** Set while a stored run is read. Another run takes its place. */
-  #reading: object | undefined
+  /** Each run that begins, and each stored run that is read, takes the turn. What was waited for before is then late. */
+  #turn: object = {}
+  #isReading = false
   #rounds: readonly Round[] = []
   #outline: Round | undefined
   #stream: Stream | undefined
@@ -76,7 +82,10 @@ export class RunSession {
   })
   readonly #tools = new ToolAnswers()
 
-  /** @param key of the prompt. With null, the tab keeps nothing: the run has its place in the address. */
+  /**
+   * @param key of the prompt. With null, the tab keeps nothing: the run has its place in the address, and is shown
+   * without the rest of its conversation.
+   */
   constructor(key: string | null) {
     this.#key = key
     this.#kept = key === null ? nothingTyped : readReply(key)
@@ -98,7 +107,7 @@ export class RunSession {
 
   /** A stored run is being read. Nothing is shown yet. */
   get isReading(): boolean {
-    return this.#reading !== undefined
+    return this.#isReading
   }
 
   get isActive(): boolean {
@@ -110,12 +119,11 @@ export class RunSession {
   async run(request: RunRequest): Promise<void> {
     if (this.isActive || !mayStream()) return
     this.#keep({ results: {} })
-    this.#begin([], null)
-    const round = this.#rounds[0]
+    const turn = this.#begin([], null)
     await this.#occupy(async () => {
       const { versionUuid } = await request.ready()
-      // The user may have stopped meanwhile.
-      if (this.#rounds[0] !== round || !this.isActive) return undefined
+      // The user may have stopped meanwhile, and even have begun another run.
+      if (this.#turn !== turn || !this.isActive) return undefined
       const { projectId, path, parameters, messages } = request
       return stet.prompts.stream<'text'>(path, {
         projectId,
@@ -131,19 +139,23 @@ export class RunSession {
   /**
    * Shows a background run, which outlives the page.
    *
-   * @param start resolves to its uuid
+   * @param start resolves to the uuid of its conversation
+   * @param onShown is called with it, unless another run has begun meanwhile
    */
-  async runInBackground(start: () => Promise<string>): Promise<void> {
-    this.#begin([], null)
+  async runInBackground(start: () => Promise<string>, onShown: (uuid: string) => void): Promise<void> {
+    const turn = this.#begin([], null)
     try {
       const uuid = await start()
-      this.#asked = uuid
-      if (this.#view) this.#show({ ...this.#view, conversationUuid: uuid })
+      const isShown = this.#turn === turn
+      if (isShown && this.#view) {
+        this.#show({ ...this.#view, conversationUuid: uuid })
+        onShown(uuid)
+      }
       // The user may have stopped meanwhile.
-      if (this.isActive) await this.#attach(uuid)
+      if (isShown && this.isActive) await this.#attach(uuid)
       else await stet.runs.stop(uuid, { maxRetries: stopRetries })
     } catch (error) {
-      this.#fail(error)
+      this.#fail(error, turn)
     }
   }
 
@@ -190,15 +202,16 @@ export class RunSession {
   }
 
   async #read(uuid: string): Promise<void> {
-    const reading = {}
-    this.#reading = reading
+    const turn = this.#takeTurn()
+    this.#isReading = true
     this.#setRounds([])
     let rounds: readonly Round[]
     try {
-      const { conversationUuid } = await stet.runs.get(uuid)
+      const { uuid: run, conversationUuid } = await stet.runs.get(uuid)
       const runs = await stet.runs.ofConversation(conversationUuid)
       const stored = runs.length > 1 && (await stet.conversations.get(conversationUuid))
       rounds = storedRounds(runs, stored ? stored.conversation : [])
+      if (this.#key === null) rounds = rounds.filter((_, at) => runs[at]?.uuid === run)
     } catch (error) {
       noticeSignedOut(error)
       const trouble = troubleFrom(error)
@@ -207,8 +220,8 @@ export class RunSession {
       const begun = { ...startedRun(performance.now()), conversationUuid: isUnknown ? null : uuid }
       rounds = [{ said: null, view: failRun(begun, { ...trouble, isLost: !isUnknown }, performance.now()) }]
     }
-    if (this.#reading !== reading) return
-    this.#reading = undefined
+    if (this.#turn !== turn) return
+    this.#isReading = false
     this.#stream = undefined
     this.#setRounds(rounds)
     const joined = this.conversationUuid
@@ -289,28 +302,36 @@ export class RunSession {
     return this.#rounds.at(-1)?.view
   }
 
-  #begin(before: readonly Round[], said: string | null): void {
+  #takeTurn(): object {
+    this.#turn = {}
+    this.#isReading = false
+    return this.#turn
+  }
+
+  #begin(before: readonly Round[], said: string | null): object {
+    const turn = this.#takeTurn()
     this.#stream = undefined
     this.#events.clear()
-    this.#reading = undefined
     this.#tools.clear()
     const started = startedRun(performance.now())
     const view: RunView = said === null ? started : { ...started, phase: 'waiting' }
     this.#setRounds([...before, { said, view }])
+    return turn
   }
 
   /** Waits for a free stream if others are open. The stream then starts with the events of the meantime. */
   async #occupy(open: () => Stream | Promise<Stream | undefined>): Promise<void> {
+    const turn = this.#turn
     this.#stream = undefined
     if (!mayStream() && this.#view) this.#show(queueRun(this.#view))
     const isTaken = await takeStream(this)
     // The run was stopped. One that has ended is read without a place: its stream ends at once.
-    if (!isTaken && this.#view?.phase !== 'queued') return
+    if (!isTaken && (this.#turn !== turn || this.#view?.phase !== 'queued')) return
     try {
       const stream = await open()
       if (stream) await this.#follow(stream)
     } catch (error) {
-      this.#fail(error)
+      this.#fail(error, turn)
     } finally {
       if (isTaken) releaseStream()
     }
@@ -336,10 +357,10 @@ export class RunSession {
     }
   }
 
-  #fail(error: unknown): void {
+  #fail(error: unknown, turn: object): void {
     noticeSignedOut(error)
     const view = this.#view
-    if (!view) return
+    if (!view || this.#turn !== turn) return
     const now = performance.now()
     this.#show(error instanceof AbortError ? stopRun(view, now) : failRun(view, troubleFrom(error), now))
   }

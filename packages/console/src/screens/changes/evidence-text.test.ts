@@ -14,5 +14,6 @@ test.each([
     ['Ana', 'Leo', 'Mia', 'Tom', 'Zoe'].map((name) => run(name)),
     'of this draft by Ana, Leo, Mia and 2 more, none failed',
   ],
+  [[run('Ana\u202e')], 'of this draft by Ana•, none failed'],
   [[run(null, 'error')], 'of this draft, 1 failed'],
 ])('%j', (runs, text) => expect(evidenceText(runs)).toBe(text))

@@ -1,11 +1,12 @@
 /** The words about runs that tried a draft. Pure. */
 import type { Run } from '@stet/sdk'
+import { withSigns } from '../../ui/hidden-characters.ts'
 
 const mostNamed = 3
 
 /** "of this draft by Ana and Leo, 1 failed". Names the people in the order of their runs, and leaves out none silently. */
 export function evidenceText(runs: readonly Pick<Run, 'author' | 'status'>[]): string {
-  const names = [...new Set(runs.flatMap(({ author }) => author?.name ?? []))]
+  const names = [...new Set(runs.flatMap(({ author }) => (author ? withSigns(author.name) : [])))]
   const failed = runs.filter(({ status }) => status === 'error').length
   const by = names.length > 0 ? ` by ${listed(names)}` : ''
   return `of this draft${by}, ${failed === 0 ? 'none' : failed} failed`

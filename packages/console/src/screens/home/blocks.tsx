@@ -8,10 +8,11 @@ import { preferences, type Recent, setPreferences } from '../../app/preferences.
 import { useBlocked, useSession } from '../../app/session.ts'
 import { costOf, spendOf } from '../../charts/figures.ts'
 import { runDuration, shortUuid } from '../../runs/run-figures.ts'
+import { withSigns } from '../../ui/hidden-characters.ts'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { counted, Time } from '../../ui/time.tsx'
 import css from './blocks.module.css'
-import { draftsQuery } from './drafts.ts'
+import { draftsQuery, mostProjects } from './drafts.ts'
 import { failureFilter, failuresQuery, spendDays, spendQuery } from './queries.ts'
 
 interface BlocksProps {
@@ -21,7 +22,7 @@ interface BlocksProps {
   version: string
 }
 
-/** What the person did last, what waits for them, and how the project's runs went. */
+/** The person's last places, the drafts that wait for them, and the failures and the spend of the project. */
 export function Blocks({ projects, projectId, version }: BlocksProps) {
   const drafts = useQuery(draftsQuery(projects))
   const { author } = useSession().apiKey
@@ -30,6 +31,7 @@ export function Blocks({ projects, projectId, version }: BlocksProps) {
   const isOwn = ({ authorId }: Version) => authorId === author.id
   const own = drafts.data?.filter(isOwn) ?? []
   const others = lacksPublish ? [] : (drafts.data?.filter((draft) => !isOwn(draft)) ?? [])
+  const searched = projects.length > mostProjects ? `the first ${mostProjects} projects` : undefined
   const name = projects.length > 1 ? projects.find(({ id }) => id === projectId)?.name : undefined
   return (
     <Screen>
@@ -37,12 +39,18 @@ export function Blocks({ projects, projectId, version }: BlocksProps) {
       <ScreenTitle>Home</ScreenTitle>
       <div className={css['blocks']}>
         <Recents projects={projects} />
-        <Block title="My drafts">
-          <Drafts drafts={own} projects={projects} empty={drafts.data && 'No draft of yours has changes.'} />
+        <Block title="My drafts" of={searched}>
+          {drafts.error ? (
+            <Failure error={drafts.error} what="The drafts could not be loaded" onRetry={drafts.refetch} />
+          ) : (
+            <Drafts drafts={own} projects={projects} empty={drafts.data && 'No draft of yours has changes.'} />
+          )}
         </Block>
-        <Block title="Waiting for me">
-          <Drafts drafts={others} projects={projects} empty={drafts.data && 'No draft waits for you.'} hasAuthors />
-        </Block>
+        {!drafts.error && (
+          <Block title="Waiting for me" of={searched}>
+            <Drafts drafts={others} projects={projects} empty={drafts.data && 'No draft waits for you.'} hasAuthors />
+          </Block>
+        )}
         <Failures projectId={projectId} of={name} />
         <SpendBlock projectId={projectId} of={name} />
       </div>
@@ -62,7 +70,7 @@ function useShownPlace(projectId: number, version: string): void {
 
 interface BlockProps {
   title: string
-  /** The name of the project, if there are several. */
+  /** The projects that were read, if there are others. */
   of?: string | undefined
   children: ReactNode
 }
@@ -148,11 +156,11 @@ function Drafts({ drafts, projects, empty, hasAuthors }: DraftsProps) {
       {drafts.slice(0, 5).map(({ uuid, projectId, title, changeCount, authorName, updatedAt }) => (
         <li key={uuid} className={css['row']}>
           <Link to="/p/$project/v/$version/changes" params={{ project: String(projectId), version: uuid }}>
-            {title}
+            {withSigns(title)}
           </Link>
           <span className={css['faint']}>
             {counted(changeCount, 'change')}
-            {hasAuthors && ` by ${authorName}`}
+            {hasAuthors && ` by ${withSigns(authorName)}`}
             {projects.length > 1 && ` in ${nameOf(projects, projectId)}`}, <Time at={updatedAt} />
           </span>
         </li>
@@ -205,7 +213,7 @@ function FailureRow({ run }: { run: Run }) {
       <span className={css['faint']}>
         <Time at={run.createdAt} />, after {runDuration(run)}
       </span>
-      <span className={css['message']}>{run.error?.message}</span>
+      <span className={css['message']}>{withSigns(run.error?.message ?? '')}</span>
     </li>
   )
 }

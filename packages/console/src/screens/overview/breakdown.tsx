@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { costOf, timeOf } from '../../charts/figures.ts'
 import { changeOf, changeText } from '../../charts/scale.ts'
 import type { RunFilter } from '../../runs/run-filter.ts'
+import { withSigns } from '../../ui/hidden-characters.ts'
 import { linkTabs, Table } from '../../ui/table.tsx'
 import { countText } from '../../ui/time.tsx'
 import css from './overview.module.css'
@@ -56,10 +57,10 @@ export function Breakdown({ project, by, range, stats, earlier, filter }: Breakd
           >
             {typeof key === 'string' ? (
               <Link to="/p/$project/runs" params={{ project }} search={{ ...filter, [filterNames[by]]: key }}>
-                {label}
+                {withSigns(label)}
               </Link>
             ) : (
-              label
+              withSigns(label)
             )}
           </FigureRow>
         ))}

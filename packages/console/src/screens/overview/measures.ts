@@ -1,4 +1,4 @@
-/** What each chart shows, and how it is said in words. Pure. */
+/** The lines of each chart, and their figures in words. Pure. */
 import type { StatsFigures } from '@stet/contract/vocabulary'
 import { costOf, estimatedText, timeOf } from '../../charts/figures.ts'
 import type { ChartLine } from '../../charts/series-chart.tsx'

@@ -5,9 +5,11 @@ import { useMemo, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { base } from '../../app/session.ts'
 import { secondText, stepText } from '../../charts/scale.ts'
+import { curlLines } from '../../editor/panes/call-lines.ts'
 import type { RunFilter } from '../../runs/run-filter.ts'
 import { Code } from '../../ui/copy.tsx'
 import { CheckField } from '../../ui/field.tsx'
+import { withSigns } from '../../ui/hidden-characters.ts'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty, Skeleton } from '../../ui/states.tsx'
 import { linkTabs } from '../../ui/table.tsx'
@@ -106,7 +108,7 @@ function Charts({ project, stats, via }: { project: string; stats: Stats; via: S
   const { from, total, stepSeconds } = stats
   const count = stepsOf(stats).length
   // The other figures of the answer change with each poll, and need no new drawing.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `count` stands for the time of the answer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `count` is all that the steps take from the time of the answer
   const steps = useMemo(() => stepsOf(stats), [from, total, stepSeconds, count])
   const marks = useMemo(
     () =>
@@ -146,7 +148,7 @@ function Published({ project, stats: { marks, stepSeconds } }: { project: string
       {marks.slice(0, mostNamed).map(({ at, versionUuid, version, title }, index) => (
         <span key={at + versionUuid}>
           {index > 0 && ', '}
-          <Link to="/p/$project/history/$entry" params={{ project, entry: versionUuid }} title={title}>
+          <Link to="/p/$project/history/$entry" params={{ project, entry: versionUuid }} title={withSigns(title)}>
             v{version}
           </Link>{' '}
           ({stepText(Date.parse(at), Math.min(stepSeconds, 3600))})
@@ -158,11 +160,11 @@ function Published({ project, stats: { marks, stepSeconds } }: { project: string
 }
 
 function NoRuns({ projectId, words }: { projectId: number; words: string }) {
-  const address = new URL(`api/v3/projects/${projectId}/versions/live/documents/run`, base)
-  const call = `curl ${address} -H "Authorization: Bearer $STET_API_KEY" -H 'Content-Type: application/json' -d '{"path":"hello"}'`
+  const server = base.href.replace(/\/$/, '')
+  const call = { server, projectId, versionUuid: 'live', path: 'path/of/a/prompt', parameters: {} }
   return (
     <Empty line={`No prompt ran in ${words}.`}>
-      <Code label="curl command" text={call} />
+      <Code label="curl command" text={curlLines(call)} />
     </Empty>
   )
 }

@@ -21,7 +21,7 @@ export type GroupName = (typeof groupNames)[number]
 export interface OverviewSearch {
   /** Default: 24 hours. */
   range?: RangeName
-  /** What the table has a row for. Default: each prompt. */
+  /** The table has a row for each of these. Default: each prompt. */
   by?: GroupName
   /** Runs of people who try a prompt count too. */
   via?: 'all'

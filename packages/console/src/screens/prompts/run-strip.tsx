@@ -22,8 +22,12 @@ interface RunStripProps {
 export function RunStrip({ projectId, documentUuid }: RunStripProps) {
   const { data: runs = [] } = useQuery({
     queryKey: ['project', projectId, 'runs of', documentUuid],
-    queryFn: async ({ signal }) =>
-      (await stet.runs.list({ projectId, documentUuid, limit: mostShown, signal })).items.toReversed(),
+    queryFn: async ({ signal, client, queryKey }): Promise<Run[]> => {
+      // The runs of the last answer bound the search of the next one.
+      const from = client.getQueryData<Run[]>(queryKey)?.[0]?.createdAt
+      const search = { projectId, documentUuid, limit: mostShown, ...(from && { from }) }
+      return (await stet.runs.list({ ...search, signal })).items.toReversed()
+    },
     refetchInterval: listInterval,
   })
   const [reached, setReached] = useState<string | null>(null)

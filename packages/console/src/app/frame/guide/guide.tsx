@@ -1,4 +1,4 @@
-import type { ListRunsQuery } from '@stet/contract/vocabulary'
+import type { RunState } from '@stet/contract/vocabulary'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Button, Hidden } from '../../../ui/button.tsx'
@@ -81,15 +81,13 @@ function useRunFocus(strip: { current: HTMLElement | null }, isWanted: boolean):
 
 function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
   const { project: projectId, path } = guide
-  // A call may still fail, so it counts when it is over. A run of this page counts as soon as it has begun.
-  const calls = useRuns(guide, { via: 'api', status: ['completed'] })
-  const tries = useRuns(guide, { via: 'console', status: ['queued', 'running', 'completed', 'stopped'] })
+  const { data: done } = useRuns(guide)
   const projects = useQuery(projectsQuery)
-  const isCalled = calls.data === true
+  const isCalled = done?.isCalled === true
   const steps = [
     {
       text: 'Run it',
-      isDone: isCalled || tries.data === true,
+      isDone: isCalled || done?.isTried === true,
       next: <p className={css['run']}>Press ⏎. Run has the focus.</p>,
     },
     {
@@ -103,20 +101,33 @@ function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
       next: <Code label="curl command" text={curlLine(projectId, path)} />,
     },
   ]
-  return { steps, wantsRun: calls.data === false && tries.data === false }
+  return { steps, wantsRun: done !== undefined && !done.isCalled && !done.isTried }
 }
 
-/** Whether the prompt has such a run. Asks again until it has one. */
-function useRuns({ project: projectId, documentUuid }: Guide, filter: Pick<ListRunsQuery, 'via' | 'status'>) {
+interface Done {
+  isTried: boolean
+  isCalled: boolean
+}
+
+/**
+ * Whether this page and a program have run the prompt. Asks again until a program has. A call may still fail, so it
+ * counts when it is over. A run of this page counts as soon as it has begun.
+ */
+function useRuns({ project: projectId, documentUuid }: Guide) {
   return useQuery({
-    queryKey: ['project', projectId, 'guide', documentUuid, filter.via],
-    queryFn: async ({ signal }) => {
-      const { items } = await stet.runs.list({ projectId, documentUuid, ...filter, limit: 1, signal })
-      return items.length > 0
+    queryKey: ['project', projectId, 'guide', documentUuid],
+    queryFn: async ({ signal, client, queryKey }): Promise<Done> => {
+      const { items } = await stet.runs.list({ projectId, documentUuid, status: begun, limit: 20, signal })
+      return {
+        isTried: client.getQueryData<Done>(queryKey)?.isTried || items.some(({ via }) => via === 'console'),
+        isCalled: items.some(({ via, status }) => via === 'api' && status === 'completed'),
+      }
     },
-    refetchInterval: ({ state }) => state.data !== true && interval,
+    refetchInterval: ({ state }) => !state.data?.isCalled && interval,
   })
 }
+
+const begun: RunState[] = ['queued', 'running', 'completed', 'stopped']
 
 /** The key is left out: the page does not have it. */
 function curlLine(projectId: number, path: string): string {
