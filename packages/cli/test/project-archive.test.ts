@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -323,6 +324,33 @@ test('--into continues a project that has the first versions, and refuses anothe
   expect((await importInto(later, '--into', String(project.id), '--new-uuids')).code).toBe(0)
   const refused = await importInto(later, '--into', String(project.id))
   expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('not in the archive') })
+})
+
+test('an import that was killed is continued by the next one', async () => {
+  const proxy = await startProxy(there.address)
+  try {
+    const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: there.adminKey })
+    await writeFile(join(viaProxy.folder, 'a.stet.gz'), archive)
+    const args = ['projects', 'import', 'a.stet.gz']
+    const child = viaProxy.spawn(args)
+    const ended = once(child, 'close')
+    let writes = 0
+    proxy.before = async (line) => {
+      if (!line.startsWith('GET')) writes += 1
+      if (writes < 9) return
+      proxy.held = /./
+      child.kill('SIGKILL')
+    }
+    expect((await ended)[1]).toBe('SIGKILL')
+    ;[proxy.held, proxy.before] = [undefined, undefined]
+    expect(await projectNames()).toEqual(['Support (import not finished)', 'default'])
+    const continued = await viaProxy.stet(args)
+    expect(continued.code, continued.stderr).toBe(0)
+    expect(await contentOf(target, Number(continued.stdout))).toEqual(original)
+    await target.projects.delete(Number(continued.stdout), { name: 'Support' })
+  } finally {
+    await proxy.stop()
+  }
 })
 
 /** The content without uuids, which an import with --new-uuids replaces. A parent is the number of its version. */

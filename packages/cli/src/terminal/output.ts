@@ -8,9 +8,14 @@ export interface Column<T> {
   cell(row: T): string
 }
 
+/** Keeps texts of others from adding lines or columns. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\t\r\n]+/g, ' ')
+}
+
 /** Formats a table for a terminal. Pipes get tab-separated values without a header. */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[], io: Io): string {
-  const cells = rows.map((row) => columns.map((column) => column.cell(row).replaceAll(/[\t\n]/g, ' ')))
+  const cells = rows.map((row) => columns.map((column) => oneLine(column.cell(row))))
   if (!io.tty.stdout) return cells.map((line) => `${line.join('\t')}\n`).join('')
   const lines = [columns.map(({ head }) => head), ...cells]
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)))

@@ -179,8 +179,9 @@ export const runRecordRoutes = {
   list: {
     summary: 'List runs',
     description:
-      'Newest first, without messages unless `include=content` asks for them. A request reads at most 5,000 runs, so a page may have fewer runs than `limit`, or ' +
-      'none: continue with `nextCursor`.',
+      'Newest first; with `tag` or `feedback`, by the start of the conversation. Without messages, unless ' +
+      '`include=content` asks for them. A request reads at most 5,000 runs, so a page may have fewer runs than `limit`, ' +
+      'or none: continue with `nextCursor`.',
     pathParams: ProjectParams,
     query: ListRunsQuery,
     responses: withErrors({ 200: orRaw(RunPage) }),

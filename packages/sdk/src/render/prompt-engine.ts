@@ -1,4 +1,4 @@
-/** What `render` uses of the prompt engine. The package contains it once, as CommonJS, which both formats import. */
+/** The parts of the prompt engine that `render` uses. The package contains it once, as CommonJS, which both formats import. */
 export {
   CallerLimitError,
   type CompiledPrompt,

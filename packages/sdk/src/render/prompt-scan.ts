@@ -1,5 +1,5 @@
 /**
- * What `@stet/cli` uses of the prompt engine, so that the engine is installed once. An entry of the package without
+ * The parts of the prompt engine that `@stet/cli` uses, so that the engine is installed once. An entry of the package without
  * declarations and documentation, because no application may use it: it changes without notice.
  */
 export { resolveReferencePath, scan } from '@stet/template'

@@ -50,8 +50,8 @@ export class Runs {
   }
 
   /**
-   * Lists runs, newest first. Iterating yields the runs of all pages. `include: 'content'` adds their parameters and
-   * messages.
+   * Lists runs, newest first; with `tag` or `feedback`, by the start of the conversation. Iterating yields the runs of
+   * all pages. `include: 'content'` adds their parameters and messages.
    *
    * @example for await (const { uuid, error } of stet.runs.list({ status: ['error'] })) console.log(uuid, error)
    */

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../settings/json-file.ts'
 import { refusePathsOutside } from '../../settings/resolve.ts'
 import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '../../settings/write-file.ts'
 import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
-import { countOf, shownFile } from '../../terminal/output.ts'
+import { countOf, oneLine, shownFile } from '../../terminal/output.ts'
 import type { ImportedPrompt, ReadSource } from './imported-prompt.ts'
 import { keepAliases } from './keep-aliases.ts'
 import { linkPrompts } from './link-prompts.ts'
@@ -126,11 +126,6 @@ function checkSource(kind: SourceKind, path: string | undefined, hasAddress: boo
   } else if (kind === 'langfuse' && /^https?:\/\//.test(path)) {
     throw new CliError('usage', 'The source must be a file, not a URL', { hint: `use --url ${path}` })
   }
-}
-
-// Source texts are untrusted: they may contain line breaks and terminal escapes.
-function oneLine(text: string): string {
-  return text.replaceAll(/[\0-\x1f\x7f-\x9f]/g, ' ')
 }
 
 // The default folder may be a symbolic link from the checkout, so the link is checked.

@@ -29,8 +29,3 @@ export function durationOf(ms: number | null): string {
   if (ms === null) return '-'
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`
 }
-
-/** Keeps texts of others from adding lines or columns. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\t\r\n]+/g, ' ')
-}

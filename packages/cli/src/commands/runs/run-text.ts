@@ -1,7 +1,8 @@
 import type { RunDetails, RunSpan } from '@stet/sdk'
 import type { Context } from '../../context.ts'
+import { oneLine } from '../../terminal/output.ts'
 import { asShown, type Style } from '../../terminal/terminal-style.ts'
-import { costOf, dollars, durationOf, oneLine, tokensOf, usageOf } from './run-figures.ts'
+import { costOf, dollars, durationOf, tokensOf, usageOf } from './run-figures.ts'
 
 const mostCharacters = 1000
 

@@ -1,8 +1,8 @@
 import { defined } from '@stet/template/defined'
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
+import { oneLine } from '../../terminal/output.ts'
 import { findRun } from './find-run.ts'
-import { oneLine } from './run-figures.ts'
 
 export const command = defineCommand({
   summary: "Replaces the tags of a run's conversation, and sets its note.",

@@ -5,9 +5,9 @@ import { defined } from '@stet/template/defined'
 import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { describeFailure } from '../../exit-code.ts'
-import { shortUuid } from '../../terminal/output.ts'
+import { oneLine, shortUuid } from '../../terminal/output.ts'
 import { type EndFilter, parseEndFilter, parseStartFilter, queryOf, tailFlags } from './filters.ts'
-import { costOf, durationOf, oneLine, tokensOf } from './run-figures.ts'
+import { costOf, durationOf, tokensOf } from './run-figures.ts'
 import { advance, runsBefore, type TailEvent, type TailProgress } from './tail-progress.ts'
 
 const pollEveryMs = 2000

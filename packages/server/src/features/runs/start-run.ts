@@ -188,7 +188,8 @@ export function newConversation(
   origin: NewConversation['origin'],
 ): NewConversation {
   const { project, version, text, scan, config: own = scan.config } = prepared
-  // Front matter and the run's overrides rank above project defaults. Later chats use this configuration even if the prompt was edited.
+  // Front matter and the run's overrides rank above project defaults. Later chats use this configuration even if the
+  // prompt was edited.
   const config: Record<string, unknown> = {}
   if (project.defaultProvider !== null) config['provider'] = project.defaultProvider
   if (project.defaultModel !== null) config['model'] = project.defaultModel

@@ -216,7 +216,7 @@ function matching(filter: RunFilter): Prisma.Sql {
   return Prisma.join(conditions, ' AND ')
 }
 
-/** What the index decides in a search without a tag. */
+/** The conditions that the index decides in a search without a tag. */
 function matchingTagged({ tag, feedback, documentUuid, uuid, from, to }: RunFilter): Prisma.Sql[] {
   const conditions: Prisma.Sql[] = []
   if (tag !== undefined && feedback !== undefined)

@@ -26,4 +26,13 @@ export const scoreCauses: Record<string, Scenario> = {
     const { body } = await to('evaluations.create', world, { body: binary })
     return annotate({ ...world, evaluationUuid: String(body['uuid']) }, { score: 0.5 })
   },
+  'evaluations.annotate built-in-evaluation': async (world) => {
+    const ids = { conversationUuid: world.conversationUuid }
+    await to('conversations.feedback', world, { ids, body: { value: 'up' } })
+    const given = await to('evaluations.list', world, { query: `?projectId=${world.project.id}` })
+    const [builtIn] = (given.body as unknown as { uuid: string; name: string }[]).filter(
+      ({ name }) => name === 'Feedback',
+    )
+    return annotate({ ...world, evaluationUuid: String(builtIn?.uuid) }, { score: 1 })
+  },
 }
