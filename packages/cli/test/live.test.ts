@@ -295,6 +295,8 @@ test('runs: list finds failed runs, and show names inputs, the failing call and 
     ['--min-cost', 'x'],
     ['--min-duration', '5'],
     ['--via', 'mail'],
+    ['--from', '7d'],
+    ['--from', '2026-01-31T12:00:00Z', '--since', '1h'],
   ])
     expect(await person.stet(['runs', 'list', ...wrong])).toMatchObject({ code: 2, stdout: '' })
 })
@@ -334,14 +336,24 @@ test('runs export resumes where it was cut off, and runs tag labels a conversati
   const newest = await person.stet(['runs', 'list', '--id', 'exported', '--limit', '20', '--json'])
   const whole = await person.stet(['runs', 'export', '--id', 'exported', '--since', '1h'])
   const { nextCursor } = JSON.parse(newest.stdout)
-  const rest = await person.stet(['runs', 'export', '--id', 'exported', '--cursor', nextCursor])
+  const from = new Date(Date.now() - 3_600_000).toISOString()
+  const rest = await person.stet(['runs', 'export', '--id', 'exported', '--from', from, '--cursor', nextCursor])
+  const later = await person.stet(['runs', 'export', '--id', 'exported', '--from', '2999-01-01T00:00:00Z'])
+  expect(later).toMatchObject({ code: 0, stdout: '' })
   const lines = whole.stdout.trim().split('\n')
   expect(lines.slice(20).join()).toBe(rest.stdout.trim())
   const runs = lines.map((line) => JSON.parse(line))
   expect(new Set(runs.map(({ conversationUuid }) => conversationUuid))).toEqual(new Set(made.map(({ uuid }) => uuid)))
   expect(runs[0]).toMatchObject({ parameters: { text: 'x' }, messages: [{ role: 'user' }, { role: 'assistant' }] })
 
-  const [{ uuid }] = runs
+  const [{ uuid, conversationUuid }] = runs
+  for (const [whole, key] of [
+    [uuid, 'uuid'],
+    [conversationUuid, 'conversationUuid'],
+  ]) {
+    const prefix = whole.replaceAll('-', '').slice(0, 13)
+    expect(JSON.parse((await person.stet(['runs', 'show', prefix, '--json'])).stdout)[key]).toBe(whole)
+  }
   const tagged = await person.stet(['runs', 'tag', uuid, 'wrong-tone', 'late', '--note', 'Why?'])
   expect(tagged.stderr).toContain('tags late, wrong-tone · note "Why?"')
   expect((await person.stet(['runs', 'list', '--tag', 'late'])).stdout).toContain(uuid)
