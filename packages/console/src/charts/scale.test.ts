@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { axisEnd, changeOf, changeText, stepTicks } from './scale.ts'
+import { axisEnd, stepTicks } from './scale.ts'
 
 const hour = 3_600_000
 const steps = (from: string, count: number, ms: number) =>
@@ -17,24 +17,6 @@ test.each([
   const distances = ticks.slice(1).map((at, index) => at - (ticks[index] ?? 0))
   expect(new Set(distances).size).toBe(1)
 })
-
-test('a change compares equal lengths of time', () => {
-  expect(changeOf(15, 10)).toBe(0.5)
-  // 15 in half a day are as many as 30 in a day.
-  expect(changeOf(15, 30, 0.5)).toBe(0)
-  expect(changeOf(0, 0)).toBe(0)
-  expect(changeOf(3, 0)).toBe(Number.POSITIVE_INFINITY)
-  expect(changeOf(3, null)).toBeNull()
-})
-
-test.each([
-  [0.123, '+12%'],
-  [-0.034, '−3%'],
-  [0.001, '±0%'],
-  [39, '×40'],
-  [Number.POSITIVE_INFINITY, 'new'],
-  [null, ''],
-])('the change %s is shown as %s', (change, text) => expect(changeText(change)).toBe(text))
 
 test('an axis has room above the largest value, also without one', () => {
   expect(axisEnd(null)).toBe(1)

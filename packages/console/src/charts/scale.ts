@@ -45,24 +45,3 @@ export function secondText(at: string): string {
 export function axisEnd(largest: number | null): number {
   return largest ? largest * 1.08 : 1
 }
-
-/**
- * The change of a figure as a part of the earlier one: 0.5 is half as much again. Infinity if there was none before.
- * Null if either is unknown.
- *
- * @param scale by what the earlier figure is multiplied first, if it is a count over another length of time
- */
-export function changeOf(now: number | null, before: number | null, scale = 1): number | null {
-  if (now === null || before === null) return null
-  if (before === 0) return now === 0 ? 0 : Number.POSITIVE_INFINITY
-  return now / (before * scale) - 1
-}
-
-/** "+12%", "−3%", "×40", "new". Empty if the change is unknown. */
-export function changeText(change: number | null): string {
-  if (change === null) return ''
-  if (change === Number.POSITIVE_INFINITY) return 'new'
-  if (change >= 9) return `×${Math.round(change + 1)}`
-  const percent = Math.round(change * 100)
-  return percent === 0 ? '±0%' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)}%`
-}
