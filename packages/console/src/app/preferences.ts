@@ -11,7 +11,7 @@ export interface Preferences {
   places: Readonly<Record<number, LastPlace>>
   /** Whether answers are shown as they were written, and not as Markdown. */
   rawAnswers: boolean
-  /** What each person opened in this browser, newest first, by the id of the author. */
+  /** The places that each person opened in this browser, newest first, by the id of the author. */
   recents: Readonly<Record<number, readonly Recent[]>>
   /** Whether the browser may still have a session. */
   wasSignedIn: boolean

@@ -14,7 +14,7 @@ interface PromptSearch {
   example?: string
   /** The uuid of the shown run, or of its conversation. */
   run?: string
-  /** What the run pane compares. */
+  /** The arms that the run pane compares. */
   arms?: Arm[]
   /** The line that the editor shows, counted from 1. */
   line?: number

@@ -22,7 +22,7 @@ export function timeOf(ms: number | null): string {
 
 export type Spend = Pick<StatsFigures, 'runs' | 'unpriced' | 'estimated' | 'cost'>
 
-/** What the runs of the newest days cost. Days are those of UTC, and the one of `asOf` is the first. */
+/** The cost of the runs of the newest days. Days are those of UTC, and the one of `asOf` is the first. */
 export function spendOf({ asOf, total }: Pick<Stats, 'asOf' | 'total'>, days: number): Spend {
   const today = Math.floor(Date.parse(asOf) / dayMs)
   const found = total.points.filter(({ at }) => Date.parse(at) / dayMs > today - days)

@@ -11,7 +11,7 @@ interface Seen {
   rowHeight: number
   /** The distance from the top of the page to the first row. Negative once the list is scrolled. */
   top: number
-  /** Of the page. */
+  /** The height of the page. */
   height: number
 }
 

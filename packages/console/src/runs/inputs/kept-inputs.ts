@@ -35,7 +35,7 @@ export function keepInputs(key: string, inputs: KeptInputs): boolean {
   return false
 }
 
-/** What is typed below a run, and which run that is. */
+/** Text that is typed below a run, and the run that it belongs to. */
 export interface KeptReply {
   /** The uuid of the conversation that the tab showed last. Null before the first run. */
   conversationUuid: string | null

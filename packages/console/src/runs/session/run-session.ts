@@ -68,9 +68,9 @@ export function isRunning(key: string): boolean {
 export class RunSession {
   readonly #key: string | null
   #kept: KeptReply
-  /** What the page's address asked for last. */
+  /** The run that the page's address asked for last. */
   #asked: string | undefined
-  /** Each run that begins, and each stored run that is read, takes the turn. What was waited for before is then late. */
+  /** Each run that begins, and each stored run that is read, takes the turn. Answers that were asked for before are then late. */
   #turn: object = {}
   #isReading = false
   #rounds: readonly Round[] = []

@@ -12,7 +12,7 @@ interface EvidenceProps {
   documentUuid: string
 }
 
-/** Which runs of the draft tried a prompt: an approver sees whether it ran at all. */
+/** The runs of the draft that tried a prompt: an approver sees whether it ran at all. */
 export function Evidence({ projectId, draft, documentUuid }: EvidenceProps) {
   const filter = { documentUuid, versionUuid: draft.uuid }
   const { data } = useQuery({

@@ -1,4 +1,4 @@
-/** Which runs a list shows, and which wait above it until the reader wants them. Pure. */
+/** The runs that a list shows, and those that wait above it until the reader wants them. Pure. */
 import type { Run } from '@stet/sdk'
 
 /** The clocks of the server and of this computer may differ by this much. */

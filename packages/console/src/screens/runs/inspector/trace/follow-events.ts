@@ -9,7 +9,7 @@ import { type KeptEvents, noEvents, withKept } from './kept-events.ts'
 
 interface State extends KeptEvents {
   view: RunView
-  /** What the model was given last. Null before its call. */
+  /** The messages that the model was given last. Null before its call. */
   given: readonly Message[] | null
   /** The events could not be read, or their stream was lost. Null otherwise. */
   error: unknown

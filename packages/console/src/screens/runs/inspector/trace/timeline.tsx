@@ -66,7 +66,7 @@ export function Timeline({ run, followed, at, onOpen }: TimelineProps) {
 interface SpanProps {
   span: RunSpan
   depth: number
-  /** Of the run, in milliseconds. */
+  /** The duration of the run in milliseconds. */
   whole: number
   call: ToolCall | undefined
   isOpen: boolean
