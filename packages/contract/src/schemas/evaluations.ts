@@ -100,9 +100,6 @@ export const Annotation = z
     versionUuid: Uuid,
     conversationUuid: Uuid,
     evaluationUuid: Uuid,
-    source: z
-      .enum(['person', 'user'])
-      .meta({ description: "`person` for a score by an API key, `user` for the feedback of your application's user." }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

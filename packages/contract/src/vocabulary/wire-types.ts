@@ -25,8 +25,6 @@ export interface Annotation {
   versionUuid: string
   conversationUuid: string
   evaluationUuid: string
-  /** `person` for a score by an API key, `user` for the feedback of your application's user. */
-  source: 'person' | 'user'
   createdAt: string
   updatedAt: string
 }

@@ -29,7 +29,6 @@ export function annotationBody(annotation: Annotation): AnnotationBody {
     versionUuid: annotation.versionUuid,
     conversationUuid: annotation.conversationUuid,
     evaluationUuid: annotation.evaluationUuid,
-    source: annotation.source,
     createdAt: annotation.createdAt.toISOString(),
     updatedAt: annotation.createdAt.toISOString(),
   }
