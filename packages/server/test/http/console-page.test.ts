@@ -48,7 +48,7 @@ describe('addresses', () => {
     '/sign-in/x',
     '/settings',
     '//p/1',
-    '/runs/1',
+    '/runs',
     '/console',
     '/api',
     '/%2Fp/1',
