@@ -310,9 +310,7 @@ describe('run list', () => {
     expect(await found({ feedback: 'up', tag: 'checkout' })).toEqual([])
     expect(await found({ tag: 'slow', documentUuid: String(items[0]?.documentUuid), uuid: second })).toEqual([later])
     const given = (await api<wire.Annotation[]>('GET', `/conversations/${first}/annotations`)).body
-    expect(given).toMatchObject([
-      { score: 0, hasPassed: false, metadata: { reason: 'Wrong', by: 'user-1' } },
-    ])
+    expect(given).toMatchObject([{ score: 0, hasPassed: false, metadata: { reason: 'Wrong', by: 'user-1' } }])
     const evaluations = (await api<wire.Evaluation[]>('GET', `/evaluations?projectId=${mine.id}`)).body
     expect(evaluations).toMatchObject([{ name: 'Feedback', type: 'human', metric: 'binary' }])
 
