@@ -1,7 +1,7 @@
-import type { Message, Run } from '@stet/sdk'
+import type { Message } from '@stet/sdk'
 import { expect, test } from 'vitest'
 import { answerText } from '../follow-run.ts'
-import { storedRounds } from './rounds.ts'
+import { type RecordedRun, storedRounds } from './rounds.ts'
 
 const message = (role: string, text: string) => ({ role, content: [{ type: 'text', text }] }) as Message
 const [system, ask] = [message('system', 'Be brief'), message('user', 'Hello')]
@@ -14,15 +14,15 @@ const result = {
 } as Message
 
 /** Ended runs with the place and the number of the messages that each was given. An active run has none. */
-const runs = (...given: ([number, number] | null)[]) =>
+const runs = (...given: ([number, number] | null)[]): RecordedRun[] =>
   given.map((range) => ({
     ...{ conversationUuid: 'c', createdAt: '2026-11-12T10:00:00Z', firstTokenMs: 1, durationMs: 2, error: null },
     status: 'completed',
     givenFrom: range?.[0] ?? null,
     givenCount: range?.[1] ?? null,
-  })) as unknown as Run[]
+  }))
 
-test.each<[string, Run[], Message[], [said: string | null, answer: string][]]>([
+test.each<[string, RecordedRun[], Message[], [said: string | null, answer: string][]]>([
   ['one message a chat', runs(null, [3, 1]), [system, ask, one, more, two], [[null, 'One']]],
   [
     'two messages',

@@ -3,6 +3,12 @@ import type { MessagePart } from '@stet/contract/vocabulary'
 import type { Message, Run } from '@stet/sdk'
 import { type OutputPart, type RunView, type StepView, startedRun, type ToolPart, troubleOf } from '../follow-run.ts'
 
+/** The fields of a run's record from which its round is made. */
+export type RecordedRun = Pick<
+  Run,
+  'conversationUuid' | 'createdAt' | 'firstTokenMs' | 'durationMs' | 'error' | 'status' | 'givenFrom' | 'givenCount'
+>
+
 /** One run of a conversation. */
 export interface Round {
   /** The message that the round answers. Null for the prompt's own run. */
@@ -20,7 +26,7 @@ export function isUnsaid({ said, view }: Round): boolean {
  *
  * @param messages all messages of the conversation, or none if it has one run
  */
-export function storedRounds(runs: readonly Run[], messages: readonly Message[]): Round[] {
+export function storedRounds(runs: readonly RecordedRun[], messages: readonly Message[]): Round[] {
   const results = new Map(messages.flatMap(partsOf).flatMap(resultIn))
   // Backwards, because a round ends where the next one begins.
   let to = messages.length
@@ -49,7 +55,10 @@ export function storedRounds(runs: readonly Run[], messages: readonly Message[])
 }
 
 /** The messages that a chat was given. Its record names them once it has ended, unless its process died. */
-function givenTo({ givenFrom, givenCount }: Run, messages: readonly Message[]): { from: number; count: number } {
+function givenTo(
+  { givenFrom, givenCount }: RecordedRun,
+  messages: readonly Message[],
+): { from: number; count: number } {
   if (givenFrom !== null && givenCount !== null) return { from: givenFrom, count: givenCount }
   const end = messages.findLastIndex(({ role }) => role === 'user') + 1
   const from = messages.slice(0, end).findLastIndex(({ role }) => role !== 'user') + 1
@@ -57,7 +66,7 @@ function givenTo({ givenFrom, givenCount }: Run, messages: readonly Message[]): 
 }
 
 /** A run before its events are read again. */
-function recordedView({ conversationUuid, createdAt, firstTokenMs, durationMs }: Run): RunView {
+function recordedView({ conversationUuid, createdAt, firstTokenMs, durationMs }: RecordedRun): RunView {
   return {
     // The clocks of the server and of this computer may differ.
     ...startedRun(Math.min(Date.parse(createdAt) - performance.timeOrigin, performance.now())),
