@@ -147,6 +147,7 @@ function conclude(): void {
   if (notRun.length > 0) console.log(`== not run: ${notRun.join(', ')}`)
   console.log(`== left to test:long: the large counts and all suites on PostgreSQL (${shardNames.join(', ')})`)
   printProblems(tests.files)
+  for (const problem of tests.problems) console.error(problem)
   if (failed.length > 0) console.error(`== FAILED: ${failed.join(', ')}`)
   const minutes = ((Date.now() - startedMs) / 60_000).toFixed(1)
   console.log(`== ${minutes} minutes, load ${loadavg()[0]?.toFixed(1)} at the end`)
@@ -157,7 +158,7 @@ function conclude(): void {
   process.exitCode = isFailure ? 1 : 0
 }
 
-function testResults(): { passed: number; failed: number; files: FileReport[] } {
-  if (!existsSync(resultsFile)) return { passed: 0, failed: 0, files: [] }
+function testResults(): { passed: number; failed: number; files: FileReport[]; problems: string[] } {
+  if (!existsSync(resultsFile)) return { passed: 0, failed: 0, files: [], problems: [] }
   return JSON.parse(readFileSync(resultsFile, 'utf8')) as ReturnType<typeof testResults>
 }

@@ -74,7 +74,8 @@ process.once('SIGTERM', () => {
 
 await Promise.all(Array.from({ length: lanes }, playLane))
 printSummary(runs)
-finish([], Math.max(...runs.map(({ exitCode }) => exitCode), checkBudget()))
+const exceeded = checkBudget()
+finish([], Math.max(...runs.map(({ exitCode }) => exitCode), exceeded.length > 0 ? 1 : 0), exceeded)
 
 function suitesOf(folder: string): Suite[] {
   if (folder !== 'server' || !isSplit) return [{ name: folder, folder, args: [] }]
@@ -92,29 +93,32 @@ async function playLane(): Promise<void> {
   }
 }
 
-function checkBudget(): number {
+/** Returns what exceeds the budget, a line each. */
+function checkBudget(): string[] {
   const mode = budgetMode(process.env)
-  if (mode === undefined || filters.length > 0) return 0
+  if (mode === undefined || filters.length > 0) return []
   if (values.update) {
     const left = writeBudget(runs, mode)
     console.log(
       `\n== test-budget.json is written${left.length > 0 ? `, but not for ${left.join(', ')}: not all passed` : ''}`,
     )
-    return 0
+    return []
   }
   const { exceeded, lower } = compareWithBudget(runs, mode)
   for (const line of lower) console.log(`BUDGET can be lowered: ${line}`)
   for (const line of exceeded) console.error(`BUDGET exceeded: ${line}`)
   if (lower.length + exceeded.length > 0) console.log('To write the budget: pnpm test --update (ADR 70)')
-  return exceeded.length > 0 ? 1 : 0
+  return exceeded.map((line) => `BUDGET exceeded: ${line}`)
 }
 
-function finish(more: ReturnType<typeof filesSoFar>, exitCode: number): void {
+function finish(more: ReturnType<typeof filesSoFar>, exitCode: number, exceeded: readonly string[] = []): void {
   const files = [...runs.flatMap((run) => run.files), ...more]
   const { passed, failed } = totalsOf(files)
-  // Errors outside of tests and exceeded budgets fail the run, too.
+  // Errors outside of tests, promises kept only on the second attempt and exceeded budgets fail the run, too.
+  const outside = runs.filter((run) => run.exitCode !== 0 && totalsOf(run.files).failed === 0)
+  const problems = [...exceeded, ...outside.map(({ name }) => `FAIL ${name}: an error outside of its tests, see above`)]
   const counted = failed === 0 && exitCode !== 0 ? 1 : failed
-  writeFileSync(resultsFile, JSON.stringify({ passed, failed: counted, files }))
+  writeFileSync(resultsFile, JSON.stringify({ passed, failed: counted, files, problems }))
   sayMissing()
   console.log(`${passed} passed, ${counted} failed`)
   process.exit(exitCode)

@@ -17,9 +17,8 @@ export interface RunningServer {
 /** Starts the built server on a free port with an empty data folder. */
 export async function startServer(env: Record<string, string> = {}): Promise<RunningServer> {
   const folder = await temporaryFolder()
-  // Optimized WebAssembly takes half of the startup and only pays off later.
   tally('server process')
-  const child = spawn(process.execPath, ['--expose-gc', '--liftoff-only', bin], {
+  const child = spawn(process.execPath, ['--expose-gc', bin], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', STET_DATA_DIR: folder, STET_LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -22,6 +22,16 @@ interface MessageBodyProps {
   render?: (text: string) => ReactNode
 }
 
+/** The reasoning of a model, closed unless `open` says otherwise. */
+export function Reasoning({ open, children }: { open?: boolean; children: ReactNode }) {
+  return (
+    <details className={css['reasoning']} open={open}>
+      <summary>Reasoning</summary>
+      {children}
+    </details>
+  )
+}
+
 /** A text of a model, a tool or a user: never markup, cut if it is long, with data URLs as chips. */
 export function MessageBody({ text, limit = cutAt, className, render }: MessageBodyProps) {
   const [isWhole, setWhole] = useState(false)

@@ -32,6 +32,25 @@ export function Table({ label, head, children }: TableProps) {
   )
 }
 
+/** Named figures beside each other. `wide` has room for names of people and models. */
+export function Figures({ wide, children }: { wide?: boolean; children: ReactNode }) {
+  return (
+    <dl className={css['figures']} data-wide={wide}>
+      {children}
+    </dl>
+  )
+}
+
+/** One of `Figures`. A text that is cut is whole in its tooltip. */
+export function Figure({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className={css['figure']}>
+      <dt>{label}</dt>
+      <dd title={typeof children === 'string' ? children : undefined}>{children}</dd>
+    </div>
+  )
+}
+
 interface TabsProps<Name extends string> {
   /** The page may have several rows of tabs, so their ids start with this. */
   id: string

@@ -70,7 +70,7 @@ export function ArmColumn(props: ArmColumnProps) {
         onChange={(next) => comparison.change(column.id, next)}
       />
       <Answer session={session} base={showsDifference ? (base?.session ?? null) : null} WordDiff={editor.WordDiff} />
-      <Figures run={run} base={other} />
+      <ArmFigures run={run} base={other} />
       <div className={css['actions']}>
         {run && (
           <Link to="/runs/$run" params={{ run: run.uuid }}>
@@ -120,7 +120,7 @@ function Answer({ session, base, WordDiff }: AnswerProps) {
 }
 
 /** Tokens, cost and times of an arm, with their difference to the first one. */
-function Figures({ run, base }: { run: Run | undefined; base: Run | undefined }) {
+function ArmFigures({ run, base }: { run: Run | undefined; base: Run | undefined }) {
   const figures = figuresOf(run)
   const others = figuresOf(base)
   return (

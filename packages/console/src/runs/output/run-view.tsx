@@ -1,7 +1,8 @@
 import { Fragment, memo, type ReactNode, useEffect, useState } from 'react'
 import { CopyButton } from '../../ui/copy.tsx'
-import { answerCutAt, DataUrl, GrowingText, MessageBody } from '../../ui/message-body.tsx'
+import { answerCutAt, DataUrl, GrowingText, MessageBody, Reasoning } from '../../ui/message-body.tsx'
 import { Skeleton } from '../../ui/states.tsx'
+import { Figure, Figures } from '../../ui/table.tsx'
 import { costText, countText, durationText } from '../../ui/time.tsx'
 import { isActive, type OutputPart, type StepView, type RunView as View } from '../follow-run.ts'
 import { RunFailure } from '../run-failure.tsx'
@@ -91,12 +92,7 @@ function Part({ part, isGrowing, children }: PartProps) {
         {body}
       </div>
     )
-  return (
-    <details className={css['reasoning']}>
-      <summary className={css['quiet']}>Reasoning</summary>
-      {body}
-    </details>
-  )
+  return <Reasoning>{body}</Reasoning>
 }
 
 function StepHead({ step, count }: { step: StepView; count: number }) {
@@ -164,24 +160,15 @@ export function RunFacts({ view, isPriced }: FactsProps) {
   const isSpent = usage !== null && usage.totalTokens > 0
   const price = cost === null || !isSpent ? '–' : costText(isPriced || cost > 0 ? cost : null)
   return (
-    <dl className={css['facts']}>
-      <Fact label="Answered by">{model ?? '–'}</Fact>
-      <Fact label="Time">{durationMs === null ? <Clock since={view.startedAt} /> : durationText(durationMs)}</Fact>
-      <Fact label="First token">{firstTokenMs === null ? '–' : durationText(firstTokenMs)}</Fact>
-      <Fact label="Tokens">
+    <Figures>
+      <Figure label="Answered by">{model ?? '–'}</Figure>
+      <Figure label="Time">{durationMs === null ? <Clock since={view.startedAt} /> : durationText(durationMs)}</Figure>
+      <Figure label="First token">{firstTokenMs === null ? '–' : durationText(firstTokenMs)}</Figure>
+      <Figure label="Tokens">
         {isSpent ? `${countText(usage.inputTokens)} in · ${countText(usage.outputTokens)} out` : '–'}
-      </Fact>
-      <Fact label="Cost">{price}</Fact>
-    </dl>
-  )
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className={css['fact']}>
-      <dt>{label}</dt>
-      <dd title={typeof children === 'string' ? children : undefined}>{children}</dd>
-    </div>
+      </Figure>
+      <Figure label="Cost">{price}</Figure>
+    </Figures>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Run, RunDetails } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { versionsQuery } from '../../../app/queries.ts'
 import { useBlocked } from '../../../app/session.ts'
 import { useShortcut } from '../../../app/shortcuts.ts'
@@ -11,6 +11,7 @@ import { Button } from '../../../ui/button.tsx'
 import { CopyButton } from '../../../ui/copy.tsx'
 import { withSigns } from '../../../ui/hidden-characters.ts'
 import { Chip } from '../../../ui/mark.tsx'
+import { Figure, Figures } from '../../../ui/table.tsx'
 import { durationText, Time } from '../../../ui/time.tsx'
 import { ownTags, versionName } from '../filters.ts'
 import css from './inspector.module.css'
@@ -82,34 +83,25 @@ function Facts({ run, followed }: { run: RunDetails; followed: Followed }) {
   const answering = followed.view.steps.at(-1)
   const firstTokenMs = run.firstTokenMs ?? (isActive ? followed.view.firstTokenMs : null)
   return (
-    <dl className={css['facts']}>
-      <Fact label="Model">{withSigns(model ?? (isActive ? answering?.model : null) ?? noFigure)}</Fact>
-      <Fact label="Duration">{runDuration(run)}</Fact>
-      <Fact label="First token">{firstTokenMs === null ? noFigure : durationText(firstTokenMs)}</Fact>
-      <Fact label="Tokens">{runTokens(run)}</Fact>
-      <Fact label="Cost">{runCost(run)}</Fact>
-      <Fact label="Started">
+    <Figures wide>
+      <Figure label="Model">{withSigns(model ?? (isActive ? answering?.model : null) ?? noFigure)}</Figure>
+      <Figure label="Duration">{runDuration(run)}</Figure>
+      <Figure label="First token">{firstTokenMs === null ? noFigure : durationText(firstTokenMs)}</Figure>
+      <Figure label="Tokens">{runTokens(run)}</Figure>
+      <Figure label="Cost">{runCost(run)}</Figure>
+      <Figure label="Started">
         <Time at={createdAt} />
-      </Fact>
-      <Fact label="By">{author ? withSigns(author.name) : noFigure}</Fact>
-      <Fact label="With">
+      </Figure>
+      <Figure label="By">{author ? withSigns(author.name) : noFigure}</Figure>
+      <Figure label="With">
         {ways[via] ?? via}
         {apiKey && via === 'api' && ` key ${withSigns(apiKey.name)}`}
-      </Fact>
-      {customIdentifier && <Fact label="Identifier">{withSigns(customIdentifier)}</Fact>}
-      {provider && <Fact label="Provider key">{withSigns(provider)}</Fact>}
-      {finishReason && <Fact label="End">{withSigns(finishReason)}</Fact>}
-      {overrides && <Fact label="Overrides">{withSigns(JSON.stringify(overrides))}</Fact>}
-    </dl>
-  )
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className={css['fact']}>
-      <dt>{label}</dt>
-      <dd title={typeof children === 'string' ? children : undefined}>{children}</dd>
-    </div>
+      </Figure>
+      {customIdentifier && <Figure label="Identifier">{withSigns(customIdentifier)}</Figure>}
+      {provider && <Figure label="Provider key">{withSigns(provider)}</Figure>}
+      {finishReason && <Figure label="End">{withSigns(finishReason)}</Figure>}
+      {overrides && <Figure label="Overrides">{withSigns(JSON.stringify(overrides))}</Figure>}
+    </Figures>
   )
 }
 

@@ -6,7 +6,7 @@ import { isDataUrl } from '../../../../ui/data-url.ts'
 import { withSigns } from '../../../../ui/hidden-characters.ts'
 import { JsonTree } from '../../../../ui/json-tree.tsx'
 import { Chip } from '../../../../ui/mark.tsx'
-import { DataUrl, GrowingText, MessageBody } from '../../../../ui/message-body.tsx'
+import { DataUrl, GrowingText, MessageBody, Reasoning } from '../../../../ui/message-body.tsx'
 import css from '../inspector.module.css'
 import { AnswerText } from './answer-text.tsx'
 
@@ -63,10 +63,9 @@ function Part({ part, role, isGrowing, isRaw }: PartProps) {
       return <MessageBody text={part.text} />
     case 'reasoning':
       return (
-        <details className={css['reasoning']} open={isGrowing}>
-          <summary className={css['quiet']}>Reasoning</summary>
+        <Reasoning open={isGrowing}>
           {isGrowing ? <GrowingText text={part.text} /> : <MessageBody text={part.text} />}
-        </details>
+        </Reasoning>
       )
     case 'redacted-reasoning':
       return <p className={css['quiet']}>Reasoning that the provider keeps to itself</p>
