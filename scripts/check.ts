@@ -1,6 +1,7 @@
 /**
- * `pnpm check`: runs all checks, fast ones first, and reports every failure. A failed build ends the run. Steps whose inputs
- * have passed before are skipped, unless `--all` is given. After `--minutes` (60) the run stops itself with a summary.
+ * `pnpm check`: runs all checks, fast ones first, and reports every failure. A failed build ends the run. Steps and
+ * suites whose inputs have passed before are skipped, unless `--all` is given. After `--minutes` (60) the run stops itself
+ * with a summary.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,16 +39,21 @@ const beside: readonly Step[] = [
   ['generated files', 'tsx', 'scripts/checks/generated.ts'],
 ]
 
+const { values } = parseArgs({ options: { all: { type: 'boolean' }, minutes: { type: 'string', default: '60' } } })
+
 /** One at a time. Beside another step, the server's background work would count as part of the run path. */
-const last: readonly Step[] = [
+const alone: readonly Step[] = [
   ['run path', 'tsx', 'scripts/checks/run-path.ts'],
-  ['tests', 'tsx', 'scripts/test.ts', '--whole', '--retry'],
+  ['tests', 'tsx', 'scripts/test.ts', '--whole', '--retry', ...(values.all ? ['--all'] : [])],
+]
+
+/** Mostly wait for registries, disks and servers: two run at once. */
+const last: readonly Step[] = [
   ['README walk', 'tsx', 'scripts/checks/readme-walk.ts'],
   ['container', 'tsx', 'scripts/checks/container.ts'],
   ['release', 'pnpm', 'run', 'release:dry'],
 ]
 
-const { values } = parseArgs({ options: { all: { type: 'boolean' }, minutes: { type: 'string', default: '60' } } })
 const limitMinutes = Number(values.minutes)
 const startedMs = Date.now()
 const running = new Map<string, ChildProcess>()
@@ -64,7 +70,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 
 if (await playAll(first, 1)) {
   await playAll(beside, 2)
-  await playAll(last, 1)
+  await playAll(alone, 1)
+  await playAll(last, 2)
 }
 clearTimeout(timer)
 conclude()
@@ -138,7 +145,7 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean 
 }
 
 function conclude(): void {
-  const notRun = [...first, ...beside, ...last]
+  const notRun = [...first, ...beside, ...alone, ...last]
     .map(([name]) => name)
     .filter((name) => ![...passed, ...failed, ...skipped].includes(name))
   const tests = testResults()

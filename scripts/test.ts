@@ -1,20 +1,22 @@
 /**
  * `pnpm test [package …] [-- arguments for Vitest]`: builds, and runs the tests of all packages, two packages at once:
  * one of them mostly waits for pages. Tests of several servers mostly wait too, and run beside both. `--whole` adds the
- * suites that `pnpm check` runs (`onlyInCheck` in the packages' Vitest configurations); `--retry` repeats a failed test
- * once (ADR 70); `--update` writes test-budget.json (ADR 70).
+ * suites that `pnpm check` runs (`onlyInCheck` in the packages' Vitest configurations) and skips those whose inputs have
+ * passed before, unless `--all` is given; `--retry` repeats a failed test once; `--update` writes test-budget.json
+ * (ADR 70).
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { hasPassed, inputsHash, isSkippable, recordPass } from './passed-inputs.ts'
 import { budgetMode, compareWithBudget, writeBudget } from './test/budget.ts'
 import { missingForTests } from './test/machine.ts'
 import { filesSoFar, type PackageRun, packages, resultsFile, runPackage } from './test/run-package.ts'
 import { printProblems, printSummary, totalsOf } from './test/summary.ts'
 
 /** The longest first, so that the last one to end is short. */
-const order = ['server', 'server-scaled', 'console', 'cli', 'sdk', 'embedded-postgres']
+const order = ['server', 'server-scaled', 'console', 'cli', 'server-database', 'sdk', 'embedded-postgres']
 const unsteady = fileURLToPath(new URL('unsteady-tests.ts', import.meta.url))
 
 /** The tests of a package, or a part of them that has a run of its own. */
@@ -31,6 +33,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     whole: { type: 'boolean' },
+    all: { type: 'boolean' },
     retry: { type: 'boolean' },
     update: { type: 'boolean' },
   },
@@ -40,14 +43,20 @@ const unknown = positionals.filter((name) => !packages.includes(name))
 if (unknown.length > 0) throw new Error(`No such package: ${unknown}. There are ${packages.join(', ')}`)
 
 const hasServices = Boolean(process.env['STET_TEST_DATABASE_URL'] && process.env['STET_TEST_REDIS_URL'])
-/** Tests of several servers run one file at a time and wait for timeouts: they have a run of their own. */
+/**
+ * Tests of several servers run one file at a time and wait for timeouts, and those of the database's files depend on few
+ * others: they have runs of their own.
+ */
 const isSplit = hasServices && filters.length === 0
+/** As in CI: with every suite, so that what passes is recorded. */
+const isSkipping = Boolean(values.whole) && isSplit
 const rank = ({ name }: Suite) => (order.includes(name) ? order.indexOf(name) : order.length)
 const waiting = (positionals.length > 0 ? positionals : packages).flatMap(suitesOf).sort((a, b) => rank(a) - rank(b))
 const lanes = isSplit ? 3 : 2
 const args = [...(values.retry ? ['--retry=1', `--reporter=${unsteady}`] : []), ...filters]
 const running = new Set<string>()
 const runs: PackageRun[] = []
+const skipped: string[] = []
 
 if (values.whole) process.env['STET_TEST_WHOLE'] = '1'
 const missing = missingForTests()
@@ -74,22 +83,34 @@ process.once('SIGTERM', () => {
 
 await Promise.all(Array.from({ length: lanes }, playLane))
 printSummary(runs)
+if (skipped.length > 0)
+  console.log(`== skipped, their inputs have passed before (scripts/passed-inputs.ts): ${skipped.join(', ')}`)
 const exceeded = checkBudget()
-finish([], Math.max(...runs.map(({ exitCode }) => exitCode), exceeded.length > 0 ? 1 : 0), exceeded)
+finish([], Math.max(0, ...runs.map(({ exitCode }) => exitCode), exceeded.length > 0 ? 1 : 0), exceeded)
 
 function suitesOf(folder: string): Suite[] {
   if (folder !== 'server' || !isSplit) return [{ name: folder, folder, args: [] }]
   return [
-    { name: folder, folder, args: ['--project=!scaled'] },
+    { name: folder, folder, args: ['--project=!scaled', '--exclude=test/database/**'] },
     { name: 'server-scaled', folder, args: ['--project=scaled'] },
+    ...(values.whole ? [{ name: 'server-database', folder, args: ['--project=database'] }] : []),
   ]
 }
 
 async function playLane(): Promise<void> {
   for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
-    running.add(suite.name)
-    runs.push(await runPackage(suite.folder, [...suite.args, ...args], {}, suite.name))
-    running.delete(suite.name)
+    const { name } = suite
+    const hash = isSkipping && isSkippable(name) ? inputsHash(name) : undefined
+    if (isSkippable(name) && hash !== undefined && !values.all && hasPassed(name, hash)) {
+      skipped.push(name)
+      continue
+    }
+    running.add(name)
+    const run = await runPackage(suite.folder, [...suite.args, ...args], {}, name)
+    runs.push(run)
+    running.delete(name)
+    const hasPassedAtOnce = run.exitCode === 0 && run.files.every(({ repeated }) => repeated.length === 0)
+    if (isSkippable(name) && hash !== undefined && hasPassedAtOnce) recordPass(name, hash)
   }
 }
 

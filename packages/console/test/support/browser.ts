@@ -68,7 +68,7 @@ export function consoleBrowser(): ConsoleBrowser {
     const problems: string[] = []
     for (const one of all) problems.push(...(await problemsOf(one.context, one.watch)))
     const hasPassed = task.result?.state !== 'fail' && problems.length === 0
-    for (const one of all) if (!hasPassed || !(await keep(one))) await one.context.close()
+    for (const one of all) if (!hasPassed || !(await keep(one))) await close(one.context)
     expect(problems).toEqual([])
   })
 
@@ -111,6 +111,13 @@ async function newPage({ bypassCSP = false, isOwn = false }: PageOptions): Promi
   const watch: Watch = { problems: [], origin: '', allow: undefined, secrets: [] }
   await observe(context, watch)
   return { page: await context.newPage(), context, watch, options: { bypassCSP, isOwn } }
+}
+
+/** A route that still answers a request of a closing page would reject outside of the test, and fail the whole run. */
+async function close(context: BrowserContext): Promise<void> {
+  for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await context.unrouteAll({ behavior: 'ignoreErrors' })
+  await context.close()
 }
 
 /** Empties the context: no session, no storage, no route, no other tab. False if a later test could not use it. */
