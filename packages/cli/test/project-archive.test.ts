@@ -374,7 +374,7 @@ test.each([[[]], [['--new-uuids']]])(
     const args = ['projects', 'import', 'a.stet.gz', ...more]
     let isOver = false
     try {
-      for (let interruptedAt = 2; !isOver; interruptedAt += isLong ? 1 : 6) {
+      for (let interruptedAt = 2; !isOver; interruptedAt += isLong ? 1 : 9) {
         let writes = 0
         const running = viaProxy.start(args)
         proxy.before = async (line) => {
