@@ -42,13 +42,9 @@ const beside: readonly Step[] = [
 const { values } = parseArgs({ options: { all: { type: 'boolean' }, minutes: { type: 'string', default: '60' } } })
 
 /** One at a time. Beside another step, the server's background work would count as part of the run path. */
-const alone: readonly Step[] = [
+const last: readonly Step[] = [
   ['run path', 'tsx', 'scripts/checks/run-path.ts'],
   ['tests', 'tsx', 'scripts/test.ts', '--whole', '--retry', ...(values.all ? ['--all'] : [])],
-]
-
-/** Mostly wait for registries, disks and servers: two run at once. */
-const last: readonly Step[] = [
   ['README walk', 'tsx', 'scripts/checks/readme-walk.ts'],
   ['container', 'tsx', 'scripts/checks/container.ts'],
   ['release', 'pnpm', 'run', 'release:dry'],
@@ -70,8 +66,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 
 if (await playAll(first, 1)) {
   await playAll(beside, 2)
-  await playAll(alone, 1)
-  await playAll(last, 2)
+  await playAll(last, 1)
 }
 clearTimeout(timer)
 conclude()
@@ -145,7 +140,7 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean 
 }
 
 function conclude(): void {
-  const notRun = [...first, ...beside, ...alone, ...last]
+  const notRun = [...first, ...beside, ...last]
     .map(([name]) => name)
     .filter((name) => ![...passed, ...failed, ...skipped].includes(name))
   const tests = testResults()

@@ -126,10 +126,11 @@ function checkBudget(): string[] {
     return []
   }
   const { exceeded, lower } = compareWithBudget(runs, mode)
+  const problems = exceeded.map((line) => `BUDGET exceeded: ${line}`)
   for (const line of lower) console.log(`BUDGET can be lowered: ${line}`)
-  for (const line of exceeded) console.error(`BUDGET exceeded: ${line}`)
+  for (const problem of problems) console.error(problem)
   if (lower.length + exceeded.length > 0) console.log('To write the budget: pnpm test --update (ADR 70)')
-  return exceeded.map((line) => `BUDGET exceeded: ${line}`)
+  return problems
 }
 
 function finish(more: ReturnType<typeof filesSoFar>, exitCode: number, exceeded: readonly string[] = []): void {
