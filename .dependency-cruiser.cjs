@@ -47,7 +47,7 @@ const sdkOrder = {
   client: '(index|client)\\.ts$',
   'entry-of-pages': 'browser/',
   'entry-of-texts': 'render/',
-  'further-entries': '(ai|latitude|testing)/',
+  'further-entries': '(ai|eval|latitude|testing)/',
 }
 
 /** The process and its terminal; then the settings; then the context of a command and what commands share. */
@@ -70,6 +70,7 @@ const consoleOrder = {
   runs: 'runs/',
   charts: 'charts/',
   editor: 'editor/',
+  grid: 'grid/',
   screens: 'screens/',
   router: '(app/router|main)\\.tsx$',
 }
@@ -203,6 +204,20 @@ module.exports = {
       to: { path: `${S}/adapters/tracing/`, dependencyTypesNot: ['dynamic-import', 'type-only'] },
     },
 
+    // Few servers have MCP clients, and the SDK with its schemas costs memory and start time.
+    {
+      name: 'only-the-mcp-server-knows-the-sdk',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/src/', pathNot: `${S}/http/mcp/server\\.ts$` },
+      to: { path: 'node_modules/@modelcontextprotocol' },
+    },
+    {
+      name: 'the-mcp-server-is-loaded-on-demand',
+      severity: 'error',
+      from: { path: `${S}/` },
+      to: { path: `${S}/http/mcp/server\\.ts$`, dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    },
+
     // the order between features
     ...groundFeatures.map((name) => ({
       name: `${name}-imports-no-feature`,
@@ -232,6 +247,9 @@ module.exports = {
     featureMayImport('conversations', ['runs', 'documents', 'providers']),
     featureMayImport('evaluations', ['conversations', 'runs', 'documents', 'providers', 'external-logs']),
     featureMayImport('examples', ['documents']),
+    featureMayImport('experiments', [
+      ...['evaluations', 'examples', 'conversations', 'runs', 'documents', 'providers', 'external-logs'],
+    ]),
     featureMayImport('external-logs', ['conversations', 'runs', 'documents', 'providers']),
 
     // prompts are evaluated by packages/template; promptl-ai is only the oracle of its tests

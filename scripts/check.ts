@@ -31,6 +31,7 @@ const beside: readonly Step[] = [
   ['budgets', 'pnpm', 'run', 'budgets'],
   ['promises', 'tsx', 'scripts/checks/promises.ts'],
   ['links', 'tsx', 'scripts/checks/links.ts'],
+  ['suite inputs', 'tsx', 'scripts/checks/suite-inputs.ts'],
   ['install scripts', 'tsx', 'scripts/checks/install-scripts.ts'],
   ['workflows', 'tsx', 'scripts/checks/workflows.ts'],
   ['compose and chart', 'tsx', 'scripts/checks/deploy.ts'],

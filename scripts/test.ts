@@ -16,14 +16,28 @@ import { filesSoFar, type PackageRun, packages, resultsFile, runPackage } from '
 import { printProblems, printSummary, totalsOf } from './test/summary.ts'
 
 /** The longest first, so that the last one to end is short. */
-const order = ['server', 'server-scaled', 'console', 'cli', 'server-database', 'sdk', 'embedded-postgres']
+const order = [
+  ...['server', 'server-scaled', 'console', 'cli', 'console-rare', 'server-database', 'server-clients'],
+  ...['cli-archive', 'embedded-postgres', 'sdk'],
+]
 const unsteady = fileURLToPath(new URL('unsteady-tests.ts', import.meta.url))
+
+/** Flows of the console that are interrupted, or use the keyboard alone. */
+const rareFlows = ['conflict', 'keyboard', 'left-texts', 'offline', 'reconnect', 'sign-out', 'upgrade']
+
+/** Files that depend on few others, by package: in the check they have a run of their own, which passed inputs skip. */
+const ownRuns: Partial<Record<string, { name: string; files: readonly string[] }>> = {
+  cli: { name: 'cli-archive', files: ['test/project-archive.test.ts'] },
+  console: { name: 'console-rare', files: rareFlows.map((flow) => `test/flows/${flow}.test.ts`) },
+}
 
 /** The tests of a package, or a part of them that has a run of its own. */
 interface Suite {
   name: string
   folder: string
   args: readonly string[]
+  /** Files, or projects of the Vitest configuration, that other runs have. `--exclude` does not reach projects. */
+  without?: readonly string[]
 }
 
 const [, , ...given] = process.argv
@@ -44,8 +58,8 @@ if (unknown.length > 0) throw new Error(`No such package: ${unknown}. There are 
 
 const hasServices = Boolean(process.env['STET_TEST_DATABASE_URL'] && process.env['STET_TEST_REDIS_URL'])
 /**
- * Tests of several servers run one file at a time and wait for timeouts, and those of the database's files depend on few
- * others: they have runs of their own.
+ * Tests of several servers run one file at a time and wait for timeouts, and those of the database's files and of
+ * published clients are skipped while their inputs have passed: they have runs of their own.
  */
 const isSplit = hasServices && filters.length === 0
 /** As in CI: with every suite, so that what passes is recorded. */
@@ -64,7 +78,7 @@ const sayMissing = () => {
   for (const { what, advice } of missing) console.warn(`*** Without ${what}: ${advice}. ***`)
   if (!values.whole)
     console.warn(
-      '*** Left to pnpm check: published clients, killed processes, measured memory, some flows of the console. ***',
+      '*** Left to pnpm check: published clients, killed processes, measured memory, archives of projects, some flows of the console. ***',
     )
 }
 sayMissing()
@@ -89,11 +103,18 @@ const exceeded = checkBudget()
 finish([], Math.max(0, ...runs.map(({ exitCode }) => exitCode), exceeded.length > 0 ? 1 : 0), exceeded)
 
 function suitesOf(folder: string): Suite[] {
+  const own = isSkipping ? ownRuns[folder] : undefined
+  if (own) {
+    return [
+      { name: folder, folder, args: [], without: own.files },
+      { name: own.name, folder, args: own.files },
+    ]
+  }
   if (folder !== 'server' || !isSplit) return [{ name: folder, folder, args: [] }]
+  const projects = ['scaled', ...(values.whole ? ['database', 'clients'] : [])]
   return [
-    { name: folder, folder, args: ['--project=!scaled', '--exclude=test/database/**'] },
-    { name: 'server-scaled', folder, args: ['--project=scaled'] },
-    ...(values.whole ? [{ name: 'server-database', folder, args: ['--project=database'] }] : []),
+    { name: folder, folder, args: [], without: projects },
+    ...projects.map((project) => ({ name: `server-${project}`, folder, args: [`--project=${project}`] })),
   ]
 }
 
@@ -106,7 +127,8 @@ async function playLane(): Promise<void> {
       continue
     }
     running.add(name)
-    const run = await runPackage(suite.folder, [...suite.args, ...args], {}, name)
+    const env = { STET_TEST_WITHOUT: suite.without?.join(',') ?? '' }
+    const run = await runPackage(suite.folder, [...suite.args, ...args], env, name)
     runs.push(run)
     running.delete(name)
     const hasPassedAtOnce = run.exitCode === 0 && run.files.every(({ repeated }) => repeated.length === 0)

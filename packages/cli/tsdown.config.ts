@@ -37,7 +37,7 @@ export default defineConfig({
   minify: true,
   plugins: [installedEngine, bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
-    onlyBundle: ['diff', 'picomatch', '@handlebars/parser'],
+    onlyBundle: ['csv-parse', 'diff', 'picomatch', '@handlebars/parser'],
   },
   // The package does not say that its unused kinds of diffs can be left out.
   treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },

@@ -14,9 +14,17 @@ const licenses = bundledLicenses(fileURLToPath(new URL('.', import.meta.url)), f
 const chunks = [
   { name: 'console', tags: ['$initial' as const] },
   { name: 'ui', test: /src.(ui|app)\b(?!.*(guide|markdown|json-tree))/ },
-  { name: 'sdk', test: /packages.sdk.dist/ },
+  { name: 'sdk', test: /packages.sdk.dist(?!.eval\b)/ },
   { name: 'codemirror', test: /@codemirror.(?!merge)|@lezer/ },
   { name: 'settings', test: /src.screens.settings.(?!page)/ },
+  // Small parts of runs that several screens show. Otherwise the next chunk would take them along.
+  {
+    name: 'run-parts',
+    test: /src.runs.(output.answer-text|run-state|run-figures|inputs.input-value|compare.arm|session.rounds|follow-run)/,
+    priority: 1,
+  },
+  // Examples, their results, the queue of labels and judges lead to each other.
+  { name: 'evaluations', test: /src.(grid|screens.(queue|judge|experiments))\b|packages.sdk.dist.eval\b/ },
 ]
 
 export default defineConfig({

@@ -2,7 +2,7 @@ import { type TransformOptions, transform } from 'esbuild'
 import { defineConfig } from 'tsdown'
 import main, { writtenTable } from './tsdown.config.ts'
 
-const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
+const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser', 'eval']
 
 const minifiedBy = (how: TransformOptions) => ({
   name: 'minified',

@@ -12,6 +12,8 @@ const variables = [
 
 export default defineConfig({
   test: {
+    // Files share two processes, so that the client is loaded once in each.
+    isolate: false,
     // Vitest reserves one of two cores for itself and would run one file at a time.
     maxWorkers: 2,
     env: Object.fromEntries(variables.map((name) => [name, ''])),

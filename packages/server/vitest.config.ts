@@ -11,59 +11,75 @@ if (isLong && !(postgres && redis)) {
   )
 }
 
+const filesOf = (names: readonly string[]) => names.map((name) => `test/${name}.test.ts`)
+
 /**
- * The differences between the embedded database and a server: SQL of its own, locks, transactions of concurrent
- * requests, counts of statements, and processes that share a database. `pnpm check` runs it on PostgreSQL too.
+ * The differences between the embedded database and a server: locks, transactions of concurrent requests, texts in
+ * pieces, and processes that share a database. `pnpm check` runs it on both.
  */
-const ownSql = [
-  'http/declared-errors/declared-errors', // every statement of every route once, through the driver of PostgreSQL
+const onBothDatabases = filesOf([
+  'experiments/experiments', // items and their runs, scores and figures in one statement
+  'http/declared-errors/declared-errors', // every statement of every route once, through each driver
   'http/body', // texts that a database returns in several pieces
-  'http/check', // the search for referring prompts; statement counts
-  'http/conversation-list', // cursors and ranges over times
   'http/deletion', // batches, and deletions against concurrent runs
-  'http/examples', // limits and names that are checked in the transaction
-  'http/external-logs', // a transaction of one statement
   'http/idempotency', // claims, and the work in their transaction
-  'http/keys', // one winner among concurrent rotations
-  'http/retention', // intervals by the clock of the database
-  'http/sessions', // codes that concurrent requests use once
-  'http/stats', // groups and histograms over times
-  'http/version-records', // counted changes; the order of paths; statement counts
   'http/workspace-full', // sizes of rows, and ranges of pages
   'process/commands', // commands beside a server that runs on PostgreSQL
   'process/replica-lock', // the advisory lock
   'process/upgrade', // recorded data of earlier releases
-  'runs/chat', // the order of keys in JSON columns
-  'runs/ended-runs', // results and events that are read from rows
   'runs/idempotency', // two processes on one database
   'runs/json', // texts that a database cannot store; statement counts
-  'runs/keep-lease', // leases while the database is away
   'runs/limits', // ends that are stored after an outage
   'runs/process-kill', // promise 1 on each database: runs, the queue, claims and a deletion
   'runs/recovery', // orphaned runs, and the batch of writes
-  'versions/moves', // uuids that one statement exchanges
-  'versions/overlay', // drafts over intervals of versions
   'versions/parallel', // promise 3 with transactions that really overlap
   'versions/publish', // numbers, and one winner for each draft
+])
+
+/**
+ * SQL of its own, which is the same on each database. `pnpm check` runs it where it costs less, on PostgreSQL, and `pnpm
+ * test` and `pnpm test:long` on the embedded database.
+ */
+const onPostgres = filesOf([
+  'experiments/gates', // scores that are dropped and given again
+  'http/check', // the search for referring prompts; statement counts
+  'http/conversation-list', // cursors and ranges over times
+  'http/examples', // limits and names that are checked in the transaction
+  'http/external-logs', // a transaction of one statement
+  'http/keys', // one winner among concurrent rotations
+  'http/retention', // intervals by the clock of the database
+  'http/run-lists', // keys that a page of many runs reads
+  'http/sessions', // codes that concurrent requests use once
+  'http/stats', // groups and histograms over times
+  'http/version-records', // counted changes; the order of paths; statement counts
+  'runs/caller-requests', // rows that start with messages
+  'runs/chat', // the order of keys in JSON columns
+  'runs/ended-runs', // results and events that are read from rows
+  'runs/keep-lease', // leases, which processes that share a database need
+  'versions/moves', // uuids that one statement exchanges
+  'versions/overlay', // drafts over intervals of versions
   'versions/push-and-revert', // intervals that a forced edit splits
-].map((name) => `test/${name}.test.ts`)
-for (const file of ownSql) if (!existsSync(new URL(file, import.meta.url))) throw new Error(`There is no ${file}`)
+])
+for (const file of [...onBothDatabases, ...onPostgres])
+  if (!existsSync(new URL(file, import.meta.url))) throw new Error(`There is no ${file}`)
 
 /**
  * The rest checks forms on the wire, which are the same on each database: only `pnpm test:long` runs it on PostgreSQL.
  */
 const onEveryDatabase = [
-  ...['http', 'versions', 'runs', 'process'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...['experiments', 'http', 'versions', 'runs', 'process'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/clients/sdk/stet-sdk.test.ts',
 ]
 /** Inputs are refused before they come to a database; limits of keys and addresses are counted in memory. */
 const onlyBefore = ['fuzz', 'bad-keys', 'rate-limit'].map((name) => `test/http/${name}.test.ts`)
 /** Leases are for a database that several processes share: where there is one, the embedded one need not play it. */
-const onlyShared = ['test/runs/keep-lease.test.ts']
+const onlyShared = filesOf(['runs/keep-lease'])
 
 /** The clients whose requests may reach any server. The other suites of clients are about one client on one server. */
 const publishedClients = [
-  ...['latitude-4', 'latitude-5', 'latitude-5.2-5.7', 'python', 'cli'].map((name) => `test/clients/${name}/*.test.ts`),
+  ...['latitude-4', 'latitude-5', 'latitude-5.2-5.7', 'python', 'cli', 'mcp'].map(
+    (name) => `test/clients/${name}/*.test.ts`,
+  ),
   'test/clients/latitude-entry.test.ts',
   'test/clients/sdk/stet-sdk.test.ts',
 ]
@@ -87,6 +103,12 @@ if (!redis) {
  */
 const shortLived = ['--liftoff-only']
 
+/** Clients that are installed outside of the workspace. */
+const onlyLong = ['test/clients/mcp/**', 'test/clients/openai/**']
+
+/** Servers that are killed, again and again. `test/database` has those of the database. */
+const killed = filesOf(['runs/process-kill'])
+
 /**
  * The tests that `pnpm check` adds to `pnpm test` (ADR 70): published clients, measured memory, and processes that are
  * killed. The other tests run the same code.
@@ -98,6 +120,7 @@ const onlyInCheck = [
     test: {
       name: 'clients',
       include: ['test/clients/**/*.test.ts'],
+      exclude: isLong ? [] : onlyLong,
       env: { STET_TEST_DATABASE_URL: '' },
       isolate: true,
       execArgv: shortLived,
@@ -121,6 +144,9 @@ const onlyInCheck = [
     test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true, execArgv: shortLived },
   },
 ]
+
+/** Projects that have a run of their own (scripts/test.ts). */
+const elsewhere = process.env['STET_TEST_WITHOUT']?.split(',') ?? []
 
 export default defineConfig({
   test: {
@@ -146,12 +172,13 @@ export default defineConfig({
             'test/clients/**',
             'test/redis/**',
             'test/scaled/**',
-            ...(postgres ? onlyShared : []),
+            ...(postgres ? (isLong ? onlyShared : onPostgres) : []),
+            ...(isWhole ? [] : killed),
           ],
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },
-      ...(isWhole ? onlyInCheck : []),
+      ...(isWhole ? onlyInCheck : []).filter(({ test }) => !elsewhere.includes(test.name)),
       ...(redis
         ? [
             {
@@ -164,13 +191,17 @@ export default defineConfig({
         ? [
             {
               extends: true as const,
-              test: { name: 'postgres', include: isLong ? onEveryDatabase : ownSql, exclude: onlyBefore },
+              test: {
+                name: 'postgres',
+                include: isLong ? onEveryDatabase : [...onBothDatabases, ...onPostgres],
+                exclude: onlyBefore,
+              },
             },
           ]
         : []),
       // Several server processes, whose time limits are part of what is tested: one file at a time. `pnpm check` runs
       // this project beside the others (scripts/test.ts).
-      ...(postgres && redis
+      ...(postgres && redis && !elsewhere.includes('scaled')
         ? [
             {
               extends: true as const,

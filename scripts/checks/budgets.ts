@@ -10,11 +10,12 @@ import ts from 'typescript'
 const fileLimit = { median: 90, p95: 250, max: 400 }
 const functionLimit = { median: 12, p95: 45, max: 80 }
 const folderLimit = 12
-const serverFileLimit = 300
+// Lower it with every merge of files.
+const serverFileLimit = 345
 const smallFileLimit = 0.1
 // Folders with one file per table, router, resource, command or primitive of the page grow with the product.
 const growingFolders =
-  /\/(stores|routes|wire|commands|resources|schemas)$|^packages\/((contract|sdk)\/src|server\/src\/features|console\/src\/ui)$/
+  /\/(stores|routes|wire|commands|resources|schemas)$|^packages\/((contract|sdk)\/src|server\/src\/(features|http)|console\/src\/ui)$/
 
 // The compiler and the linter read them; people read what they are generated from.
 const generated = /^packages\/contract\/src\/vocabulary\/(wire-types|error-causes)\.ts$/

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 const COMMAND =
-  /\b(?:npm (?:install|i|add|exec)|npx|pnpm (?:add|dlx)|yarn add|bun add)\b[^\n`'"]*@stet\/(?:sdk|cli|server)\b/
+  /\b(?:npm (?:install|i|add|exec)|npx|pnpm (?:add|dlx)|yarn add|bun add)\b(?:[^\n`'"]|", *(?:"args": *\[)?")*@stet\/(?:sdk|cli|server)\b/
 // These files describe releases, or contain the commands as test data.
 const ABOUT_RELEASES = /^(?:docs\/adr\/|CHANGELOG\.md$|CONTRIBUTING\.md$|scripts\/|.*\.test\.ts$)/
 

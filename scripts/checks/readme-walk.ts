@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run, say, withServer } from '../walk/commands.ts'
 import { openDocument, type WalkedDocument } from '../walk/document.ts'
+import { walkEvals } from '../walk/evals.ts'
 import { walkQuickStarts } from '../walk/quick-starts.ts'
 import { groupOf, runWorkflow, type WorkflowContext } from '../walk/workflow.ts'
 
@@ -26,6 +27,7 @@ try {
     await walkSdk(address)
     await walkCi(address)
     await walkQuickStarts(clone, address)
+    await walkEvals(clone, address)
   })
   await withServer(startOwn, clone, async (address) => {
     await walkOwnProject(address)

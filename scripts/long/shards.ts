@@ -5,6 +5,8 @@ const patterns: readonly [shard: string, pattern: RegExp][] = [
   ['console-postgresql', /^console\/postgresql\//],
   ['console', /^console\//],
   ['packages', /^(?!server\/)/],
+  ['run-lists-postgresql', /\/postgres\/http\/run-lists\./],
+  ['run-lists', /\/http\/run-lists\./],
   ['fuzz', /\/http\/(console-)?fuzz\./],
   ['database-kills', /\/database\/(process|server)-kill\./],
   ['run-kills-postgresql', /\/postgres\/(runs|process)\/(\w+-kill|owners)\./],

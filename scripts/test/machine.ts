@@ -9,6 +9,8 @@ export interface Missing {
 }
 
 const runtimes = 'packages/sdk/test/runtimes'
+const mcpClients = 'packages/server/test/clients/mcp'
+const openaiClients = 'packages/server/test/clients/openai'
 const shell = process.env['STET_TEST_HEADLESS_SHELL'] ?? '/usr/bin/chromium-headless-shell'
 const browser = process.env['STET_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
 
@@ -43,6 +45,16 @@ export async function missingForRelease(): Promise<Missing[]> {
     found.push({
       what: 'Bun, Deno, workerd and older versions of Node',
       advice: `pnpm install --ignore-workspace --frozen-lockfile --dir ${runtimes}`,
+    })
+  if (!existsSync(`${mcpClients}/node_modules`))
+    found.push({
+      what: 'clients of MCP',
+      advice: `pnpm install --ignore-workspace --frozen-lockfile --dir ${mcpClients}`,
+    })
+  if (!existsSync(`${openaiClients}/node_modules`))
+    found.push({
+      what: "clients of OpenAI's API",
+      advice: `pnpm install --ignore-workspace --frozen-lockfile --dir ${openaiClients}`,
     })
   return found
 }

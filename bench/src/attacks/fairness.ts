@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
 import { drive } from '../measuring/drive.ts'
 import { percentile } from '../measuring/rounds.ts'
-import { adminKey, openStet, server, startUpstream } from '../subjects/candidates.ts'
+import { adminKey, encryptionKey, openStet, server, startUpstream } from '../subjects/candidates.ts'
 import { describeMachine } from '../subjects/machine.ts'
 
 const rounds = Number(process.env['REQUESTS'] ?? 60)
@@ -50,7 +50,8 @@ interface Figures {
 const upstream = await startUpstream({ CHUNKS: '5' })
 const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
 const database = process.env['BENCH_DATABASE_URL']
-const environment: Record<string, string> = database === undefined ? {} : { DATABASE_URL: database }
+const environment: Record<string, string> =
+  database === undefined ? {} : { DATABASE_URL: database, STET_ENCRYPTION_KEY: encryptionKey }
 const first = await openStet(upstream.url, dataDir, environment, { program })
 await first.close()
 const created = spawnSync(process.execPath, [program, 'workspace', 'create', 'victim'], {

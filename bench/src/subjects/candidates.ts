@@ -19,7 +19,7 @@ const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
 
 /** A server on PostgreSQL requires an encryption key, and stores no admin key in its folder. */
-const encryptionKey = randomBytes(32).toString('base64')
+export const encryptionKey = randomBytes(32).toString('base64')
 export const adminKey = spawnSync(process.execPath, [server, 'generate-key', 'admin'], {
   encoding: 'utf8',
 }).stdout.trim()

@@ -20,8 +20,10 @@ const codeMeanings: Record<keyof typeof exitCodes, string> = {
   run_failed: 'the run failed, or any run of `bench`',
   unreachable: 'server not reachable, time limit exceeded, stream lost',
   rate_limited: 'still over the rate limit after the retries',
+  verdict_failed: 'a draft is worse than its baseline, or does not pass a gate',
+  inconclusive: 'the examples gave no result that can be trusted',
   interrupted: 'stopped by Ctrl-C',
-  terminated: 'stopped by SIGTERM, which `run`, `chat`, `attach` and `bench` treat like Ctrl-C',
+  terminated: 'stopped by SIGTERM, which `run`, `chat`, `attach`, `bench` and `eval` treat like Ctrl-C',
 }
 
 const sections: string[] = []
@@ -37,8 +39,8 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
   a line \`{"event","data"}\` per start and end of a run, \`runs export\` always a line per run; \`serve\` prints
   \`{"api","data","firstKey","profile"}\` when it listens.
 - Colors are used only on terminals. The order is \`NO_COLOR\`, the flags, \`FORCE_COLOR\`.
-- Ctrl-C during \`run\` and \`chat\` stops the run on the server, and a second one exits at once. In \`attach\` it only detaches.
-  It ends \`runs tail\` with exit code 0.
+- Ctrl-C during \`run\`, \`chat\` and \`eval\` stops the run or the experiment on the server, and a second one exits at once. In \`attach\` and
+  \`eval watch\` it only detaches. It ends \`runs tail\` with exit code 0.
 - If a connection breaks during a run, the CLI reconnects up to three times in a row.
 - Name versions, runs and conversations by their uuid or its first 8 digits, and prompts by path, file or folder, from any folder:
   \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. After \`--\` a name may begin with a dash.
@@ -147,10 +149,7 @@ if (process.argv.includes('--check')) {
 } else writeFileSync(file, text)
 
 function section(name: string, { summary, args, flags, examples }: Command): string {
-  const usage = args.map((one) => {
-    const word = one.isMany ? `${one.name}...` : one.name
-    return one.isRequired ? ` <${word}>` : ` [${word}]`
-  })
+  const usage = Object.keys(args).map((form) => ` ${form}`)
   const rows = flags.length > 0 ? `\n${flagTable(flags)}\n` : ''
   return `### stet ${name}${usage.join('')}\n\n${summary}\n${rows}\n\`\`\`\n${examples.join('\n')}\n\`\`\`\n`
 }

@@ -13,6 +13,8 @@ export const exitCodes = {
   run_failed: 8,
   unreachable: 9,
   rate_limited: 10,
+  verdict_failed: 11,
+  inconclusive: 12,
   interrupted: 130,
   terminated: 143,
 } as const

@@ -18,10 +18,12 @@ export interface Io {
   readonly tty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
   /** Writes data to standard output. Without `form`, the text is JSON if `--json` is given. */
   out(text: string, form?: OutputForm): void
-  /** Writes messages for the user to standard error. */
-  err(text: string): void
+  /** Writes messages for the user to standard error. In GitHub Actions, only the form `command` can command its runner. */
+  err(text: string, form?: 'command'): void
   /** Reads standard input to its end. Repeated calls return the same bytes. */
   readStdin(): Promise<Uint8Array>
+  /** Standard input in pieces, as they arrive. */
+  stdin(): AsyncIterable<Uint8Array>
   /** Calls the handler on each Ctrl-C or SIGTERM until the returned function is called. */
   onInterrupt(handler: (signal: EndSignal) => void): () => void
   openLines(listeners: LineListeners): LineInput
@@ -55,6 +57,7 @@ export function systemIo(): Io {
       stdin ??= readAll()
       return stdin
     },
+    stdin: () => process.stdin,
     onInterrupt(handler) {
       process.on('SIGINT', handler).on('SIGTERM', handler)
       return () => void process.off('SIGINT', handler).off('SIGTERM', handler)

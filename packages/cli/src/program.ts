@@ -66,6 +66,8 @@ function createProgram(host: Host): Commander {
     const group = groups.get(words.join(' ')) ?? addGroup(program, words.join(' '), groups, host)
     const child = prepare(new Commander(word).description(entry.summary), host)
     group.addCommand(child)
+    // A command may have subcommands, such as `eval show`. Flags after the name of one belong to it.
+    groups.set(name, child.enablePositionalOptions())
     waiting.set(child, async () => fill(child, (await entry.load()).command, program, host))
   }
   for (const [heading, words] of Object.entries(helpGroups)) {
@@ -85,7 +87,9 @@ function prepare(target: Commander, { io, isJson }: Host): Commander {
       // `report` prints usage errors instead.
       outputError: () => {},
     })
-    .hook('preSubcommand', async (_, child) => {
+    .hook('preSubcommand', async ({ args: [, next] }, child) => {
+      // `eval` would take the flags of `eval show` that it has as well.
+      if (child.commands.some((one) => one.name() === next)) return
       await waiting.get(child)?.()
     })
 }
@@ -98,10 +102,7 @@ function addGroup(program: Commander, name: string, groups: Map<string, Commande
 }
 
 function fill(target: Commander, command: Command, program: Commander, { io, onEnd }: Host): void {
-  for (const { name, summary, isRequired, isMany } of command.args) {
-    const text = isMany ? `${name}...` : name
-    target.argument(isRequired ? `<${text}>` : `[${text}]`, summary)
-  }
+  for (const [form, summary] of Object.entries(command.args)) target.argument(form, summary)
   for (const flag of command.flags) target.addOption(optionOf(flag))
   target.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
   target.addHelpText('after', '\nGlobal flags: stet --help')

@@ -2,9 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
 import { beforeAll, expect, test } from 'vitest'
+import { command as addProvider } from '../src/commands/providers/add.ts'
+import { type Context, createContext } from '../src/context.ts'
+import { readGlobalFlags } from '../src/settings/global-flags.ts'
 import { projectWith, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { ioIn } from './support/test-io.ts'
 
 const keyForm = /^stet_[0-9A-Za-z]{36}$/
 const token = 'sk-verysecrettokenof40characters000009x2f'
@@ -98,6 +102,17 @@ test('keys: rotate creates a new key, with or without an overlap, and reports wh
   const third = (await answer(person, ['keys', 'rotate', second.slice(0, 9), '--yes'])).key
   expect([await use(second), await use(third)]).toEqual([4, 0])
   expect(await person.stet(['keys', 'rotate', third.slice(0, 9)])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('providers add asks for the token without showing it', async () => {
+  const asked: object[] = []
+  const ask: Context['ask'] = (question) => {
+    asked.push(question)
+    return Promise.reject(new Error('Canceled'))
+  }
+  const ctx = { ...createContext(ioIn({ cwd: await temporaryFolder() }), readGlobalFlags({})), ask }
+  await expect(addProvider.execute({ args: ['asked'], flags: { type: 'openai' } }, ctx)).rejects.toThrow('Canceled')
+  expect(asked).toEqual([expect.objectContaining({ message: 'Token', isSecret: true })])
 })
 
 test('providers: the token is read from standard input, shown masked, and can be replaced', async () => {
@@ -237,9 +252,24 @@ test('evaluations and annotate: a single evaluation is the default, several are 
   expect(named).toMatchObject({ evaluation: 'Right', annotation: { normalizedScore: 0, hasPassed: false } })
   expect(await person.stet(['annotate', await log('other'), '1', '--evaluation', rating])).toMatchObject({ code: 5 })
 
+  const rule = [
+    '--check',
+    'contains',
+    '--check',
+    'regex=^Dear',
+    '--check',
+    '{"type":"latency","max":900,"negate":true}',
+  ]
+  expect(await answer(person, ['evaluations', 'create', 'Polite', ...rule, '--path', 'hello'])).toMatchObject({
+    type: 'rule',
+    metric: 'binary',
+    checks: [{ type: 'contains' }, { type: 'regex', pattern: '^Dear' }, { type: 'latency', max: 900, negate: true }],
+  })
+  expect(await person.stet(['evaluations', 'create', 'x', '--check', '{"type":"odd"}'])).toMatchObject({ code: 7 })
+
   const forOther = await answer(person, ['evaluations', 'list', '--path', 'other'])
   expect(forOther.evaluations.map(({ name }: { name: string }) => name)).toEqual(['Right'])
-  expect((await person.stet(['evaluations', 'list'])).stdout.split('\n')).toHaveLength(3)
+  expect((await person.stet(['evaluations', 'list'])).stdout.split('\n')).toHaveLength(4)
 })
 
 test('config list: shows every setting with its origin and the profiles, without requests or secrets', async () => {

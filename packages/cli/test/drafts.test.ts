@@ -309,3 +309,22 @@ test('a push whose new name is refused is in the lock', async () => {
   await succeed(ana, 'push', '--name', 'renamed')
   expect((await lockOf(ana)).version).toMatchObject({ name: 'renamed' })
 })
+
+test('versions show --diff prints the lines that a draft changes, a move with its earlier path', async () => {
+  const { client, id } = await projectWith({ a: 'one\ntwo\n', b: 'b\n', old: 'old one\nold two\n' })
+  const draft = await client.versions.create('shown')
+  await client.versions.push(draft.uuid, [
+    { path: 'a', content: 'one\nTWO\n', status: 'modified' },
+    { path: 'b', status: 'deleted' },
+    { path: 'new', from: 'old', content: 'old one\nnew two\n', status: 'moved' },
+  ])
+  const ana = await personIn(id)
+  const short = draft.uuid.slice(0, 8)
+  expect((await succeed(ana, 'versions', 'show', short, '--diff')).split(/(?=^--- )/m)).toEqual([
+    `--- before  a\n+++ ${short}  a\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n`,
+    '--- before  b\n+++ /dev/null\n@@ -1,1 +1,0 @@\n-b\n',
+    `--- before  old\n+++ ${short}  new\n@@ -1,2 +1,2 @@\n old one\n-old two\n+new two\n`,
+  ])
+  const empty = await client.versions.create('empty')
+  expect(await ana.stet(['versions', 'show', empty.uuid, '--diff'])).toMatchObject({ code: 0, stdout: '' })
+})

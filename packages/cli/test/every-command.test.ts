@@ -24,6 +24,7 @@ interface Made {
   provider: string
   project: { id: number; name: string }
   spare: string
+  experiment: string
 }
 
 let client: Stet
@@ -54,8 +55,16 @@ beforeAll(async () => {
     provider: (await client.providerKeys.create({ name: 'stored', provider: 'openai', token })).name,
     project: (await client.projects.create('spare')).project,
     spare: (await client.logs.create('echo', [])).uuid,
+    experiment: await startExperiment(),
   }
 })
+
+async function startExperiment(): Promise<string> {
+  const { documentUuid } = await client.prompts.get('echo')
+  const checks = [{ type: 'contains' as const, any: ['demo'] }]
+  await client.examples.create({ documentUuid, name: 'first', parameters: { text: 'x' }, checks })
+  return (await client.experiments.create({ path: 'echo', arms: [{ versionUuid: 'live' }] })).uuid
+}
 
 async function writeProjectArchive(): Promise<string> {
   const file = join(await temporaryFolder(), 'project.stet.gz')
@@ -78,6 +87,9 @@ interface Row {
 const resultKeys = 'conversation cost response source tokenUsage toolRequests uuid'
 const runKeys =
   'apiKey author conversationUuid cost createdAt customIdentifier documentUuid durationMs endedAt error eventsKept feedback finishReason firstEventId firstTokenMs givenCount givenFrom isUsageEstimated lastEventId mode model overrides parametersState path projectId provider queuedMs startedAt status tags tokenUsage uuid versionUuid via'
+const resultOfEval = 'code gates results verdict'
+const experimentKeys =
+  'arms author budgetUsd concurrency costUsd counts createdAt documentUuid estimateUsd evaluations finishedAt isStale maxRuns origin path projectId reason state tag trials uuid'
 const keyKeys = 'author createdAt expiresAt id lastUsedAt limit name plan prefix projectId revokedAt scopes'
 const entryKeys = 'configuration createdAt defaultModel id lastUsedAt name provider token updatedAt url'
 
@@ -106,7 +118,7 @@ const rows: Record<string, Row> = {
   pull: { argv: () => [], keys: 'changes counts refused version' },
   publish: {
     argv: ({ draft }) => [draft, '--check'],
-    keys: 'changes isPublished version',
+    keys: 'changes gates isPublished version',
     lacking: [
       [() => [], 'stet publish <version>'],
       [({ draft }) => [draft], '--yes'],
@@ -156,6 +168,11 @@ const rows: Record<string, Row> = {
     keys: 'concurrency cost errors failed firstText generator interruptedBy latency mode path runs runsPerSecond seconds servers stopped stream versionUuid warmUp',
     lacking: [[() => ['echo', '--yes'], '-p text=']],
   },
+  eval: { argv: () => ['echo'], keys: resultOfEval },
+  'eval watch': { argv: ({ experiment }) => [experiment], keys: resultOfEval },
+  'eval show': { argv: ({ experiment }) => [experiment], keys: resultOfEval },
+  'eval stop': { argv: ({ experiment }) => [experiment], keys: experimentKeys },
+  'eval resume': { argv: ({ experiment }) => [experiment], keys: resultOfEval },
   'prompts list': { argv: () => [], keys: 'prompts' },
   'versions list': { argv: () => [], keys: 'current versions' },
   'versions show': { argv: () => ['live'], keys: 'changes version' },
@@ -200,10 +217,16 @@ const rows: Record<string, Row> = {
   },
   'evaluations create': {
     argv: () => ['Third', '--metric', 'binary'],
-    keys: 'configuration createdAt description documentUuid metric name projectId type updatedAt uuid',
+    keys: 'archivedAt builtIn checks configuration createdAt description documentUuid judgeDocumentUuid metric name projectId type updatedAt uuid',
     lacking: [[() => ['x'], '--metric']],
   },
   'evaluations list': { argv: () => [], keys: 'evaluations' },
+  'examples import': {
+    argv: () => ['rows.csv', 'echo'],
+    keys: 'added deleted left losses modified path unchanged',
+  },
+  'examples export': { argv: () => ['echo'], keys: 'examples file path' },
+  'examples list': { argv: () => ['echo'], keys: 'examples path' },
   'keys create': { argv: () => ['ci', '--scopes', 'read'], keys: `${keyKeys} key` },
   'keys list': { argv: () => [], keys: 'keys' },
   'keys rotate': {
@@ -260,6 +283,7 @@ const rows: Record<string, Row> = {
     keys: 'id',
     lacking: [[({ project }) => [String(project.id), '--yes'], '--confirm-name']],
   },
+  'skill install': { argv: () => [], keys: 'file status' },
   'config list': { argv: () => [], keys: 'files profiles values' },
   check: { argv: () => ['--local'], keys: 'checked differences problems refused types' },
   'types generate': { argv: () => [], keys: 'file isCurrent prompts' },
@@ -284,6 +308,7 @@ async function someone(name: string, argv: readonly string[], stdin = '') {
   await mkdir(join(cwd, '.git'))
   await mkdir(join(cwd, 'prompts'))
   await writeFile(join(cwd, 'prompts', 'mine.promptl'), 'Mine.\n')
+  await writeFile(join(cwd, 'rows.csv'), 'text,expected\nhi,Hi\n')
   await writeFile(join(cwd, 'openai.json'), '{"id":"p","model":"m","instructions":"Hi"}')
   const isFree = name === 'login' || name === 'init'
   const given = {
@@ -302,7 +327,7 @@ async function someone(name: string, argv: readonly string[], stdin = '') {
 }
 
 test('the rows cover every command', () => {
-  expect([...Object.keys(rows), 'serve', 'runs tail'].sort()).toEqual(Object.keys(commandTable).sort())
+  expect([...Object.keys(rows), 'serve', 'mcp', 'runs tail'].sort()).toEqual(Object.keys(commandTable).sort())
 })
 
 test.each(Object.entries(rows))(

@@ -1,5 +1,4 @@
-import { defineCommand, hasFlag, listFlag, type RawInput, textFlag } from '../src/command.ts'
-import type { FlagName } from '../src/settings/global-flags.ts'
+import { defineCommand, type Input } from '../src/command.ts'
 import { parameterFlags, parseParameters } from '../src/ui/parameters.ts'
 import { parseShown } from '../src/ui/run-output.ts'
 
@@ -7,17 +6,25 @@ const about = { summary: 'Does nothing.', examples: [], run: async () => undefin
 
 defineCommand({
   ...about,
-  flags: [{ long: '--dry-run', summary: '' }, { long: '--no-pull', summary: '' }, ...parameterFlags],
+  flags: { '--dry-run': '', '-m, --name <name>': '', '--port <port> $PORT': '', '--no-pull': '', ...parameterFlags },
   parse(raw) {
+    const { dryRun, pull, name, port, param } = raw.flags
+    const values: [boolean, boolean, string | undefined, string | undefined, string[]] = [
+      dryRun,
+      pull,
+      name,
+      port,
+      param,
+    ]
     // @ts-expect-error no such flag
-    textFlag(raw, 'typo')
+    raw.flags.typo
     // @ts-expect-error the name of the flag has no hyphens
-    hasFlag(raw, 'dry-run')
+    raw.flags['dry-run']
     // @ts-expect-error `--no-pull` sets `pull`
-    hasFlag(raw, 'noPull')
+    raw.flags.noPull
     // @ts-expect-error the command lacks `--show`
     parseShown(raw)
-    return [hasFlag(raw, 'dryRun'), raw.flags['pull'], listFlag(raw, 'param'), parseParameters(raw)]
+    return [values, parseParameters(raw)]
   },
 })
 
@@ -25,10 +32,10 @@ defineCommand({
   ...about,
   parse(raw) {
     // @ts-expect-error the command has no flags
-    return textFlag(raw, 'typo')
+    return raw.flags.typo
   },
 })
 
-declare const raw: RawInput<FlagName<typeof parameterFlags>>
+declare const raw: Input<typeof parameterFlags>
 // @ts-expect-error no such flag
-listFlag(raw, 'parameter')
+raw.flags.parameter

@@ -1,7 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { formatLock, readLockFile } from '../src/settings/lock-file.ts'
 import { frontOf, importFrom, personWith } from './support/imported.ts'
 
 const tools = [{ type: 'function', name: 'find', parameters: { type: 'object' }, strict: true }]
@@ -94,32 +93,27 @@ test('tool calls, tool results and files of the input are kept', async () => {
   ])
 })
 
-test('prompt ids are kept in the lock as aliases', async () => {
+test('the id of OpenAI is the path of the default or newest version, and each version has a path', async () => {
   const prompts = [
-    { id: 'pmpt_1', name: 'Support', input: 'Hi' },
-    { id: 'pmpt_2', input: 'Ho' },
-    { id: 'other', name: 'none', input: 'x' },
+    { id: 'pmpt_1', version: '2', name: 'Support', input: 'Two' },
+    { id: 'pmpt_1', version: '10', input: 'Ten' },
+    { id: 'pmpt_2', version: '1', is_default: true, input: 'Default', other: 1 },
+    { id: 'pmpt_2', version: '3', input: 'Newest' },
+    { id: 'pmpt_3', input: 'Without a version' },
+    { id: 'other', name: 'named', input: 'x' },
   ]
   const person = await personWith({ 'in.json': JSON.stringify(prompts), 'stet.config.json': '{"projectId": 7}' })
-  const without = await person.stet(['import', 'openai', 'in.json', '--json'])
-  expect(JSON.parse(without.stdout).losses).toContainEqual(
-    expect.objectContaining({
-      path: 'Support',
-      message: 'The id "pmpt_1" was not kept, because there is no stet.lock.json: run stet init, then import again',
-    }),
-  )
-  const file = join(person.folder, 'stet.lock.json')
-  const version = { uuid: '0b9c7b7e-0000-4000-8000-000000000000', status: 'draft', name: 'a' } as const
-  await writeFile(file, formatLock({ baseUrl: 'http://127.0.0.1:1', projectId: 7, version, prompts: {} }))
-  const before = await readFile(file, 'utf8')
-  await person.stet(['import', 'openai', 'in.json', '--dry-run'])
-  expect(await readFile(file, 'utf8')).toBe(before)
-  // The path of the second prompt is its id.
-  const again = await person.stet(['import', 'openai', 'in.json', '--json'])
-  expect(JSON.parse(again.stdout).losses).toEqual([])
-  expect((await readLockFile(file))?.aliases).toEqual({ pmpt_1: 'Support' })
-  const outside = await person.stet(['import', 'openai', 'in.json', '--dir', 'elsewhere', '--json'])
-  expect(JSON.parse(outside.stdout).losses[0].message).toMatch(
-    /^The id "pmpt_1" was not kept, because the file is not in /,
-  )
+  const { code, stdout } = await person.stet(['import', 'openai', 'in.json', '--json'])
+  expect(code).toBe(0)
+  const { files, losses } = JSON.parse(stdout)
+  const textOf = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
+  const texts: Record<string, string | undefined> = {}
+  for (const { path } of files) texts[path] = (await textOf(path)).trim().split('\n').at(-2)
+  expect(texts).toEqual({
+    ...{ pmpt_1: 'Ten', 'pmpt_1/v2': 'Two', 'pmpt_1/v10': 'Ten' },
+    ...{ pmpt_2: 'Default', 'pmpt_2/v1': 'Default', 'pmpt_2/v3': 'Newest' },
+    ...{ pmpt_3: 'Without a version', named: 'x' },
+  })
+  expect(await textOf('pmpt_1/v2')).toContain('description: Support')
+  expect(losses.map(({ path }: { path: string }) => path)).toEqual(['pmpt_2'])
 })

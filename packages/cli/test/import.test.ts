@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { problemOfPath } from '../src/sync/prompt-path.ts'
 import { fixture, frontOf, importFrom, inSupport, personWith, render } from './support/imported.ts'
-import { loggedIn, projectWith, server } from './support/shared-server.ts'
+import { projectWith, server } from './support/shared-server.ts'
 
 test('Langfuse: imports the production version with its exact text, settings, tools and schema', async () => {
   const { data, read, losses } = await importFrom('langfuse', fixture('langfuse.json'))
@@ -264,16 +264,6 @@ test('a folder of the discontinued service: copied byte for byte, and unsupporte
   expect(await read('support/reply')).toBe(await readFile(original, 'utf8'))
   expect(losses('support/reply')).toEqual([expect.stringContaining('"latitude/search" is not part of stet')])
   expect(losses('broken')).toEqual([expect.stringContaining('Does not compile (line 1,')])
-})
-
-test('OpenAI: a push keeps the aliases of the lock', async () => {
-  const person = await loggedIn()
-  expect(await person.stet(['init', '--create', 'aliases'])).toMatchObject({ code: 0 })
-  await writeFile(join(person.folder, 'in.json'), JSON.stringify({ id: 'pmpt_1', name: 'reply', input: 'Hi' }))
-  expect(await person.stet(['import', 'openai', 'in.json'])).toMatchObject({ code: 0 })
-  expect(await person.stet(['push'])).toMatchObject({ code: 0 })
-  const lock = JSON.parse(await readFile(join(person.folder, 'stet.lock.json'), 'utf8'))
-  expect(lock).toMatchObject({ prompts: { reply: {} }, aliases: { pmpt_1: 'reply' } })
 })
 
 test('existing files stay unchanged; --strict makes losses a failure; --dry-run writes nothing', async () => {

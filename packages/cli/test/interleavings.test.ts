@@ -22,7 +22,7 @@ const merging = [3, 0].flatMap((at) => {
   ]
 })
 
-const histories = isLong ? 500 : 5
+const histories = isLong ? 500 : 2
 
 test.each(places)(
   'two people in any order, in %s: nobody overwrites or deletes what they have not seen, and no edit is lost to a pull',

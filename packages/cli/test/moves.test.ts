@@ -69,6 +69,12 @@ test('--no-moves makes it a deleted and a new prompt', async () => {
   const uuid = (await servedTo(ana))['a']?.[0]
   await moveFile(ana, 'a', 'c')
   expect((await ana.stet(['status', '--no-moves'])).stdout).toBe('  D a\n  A c  +1\n')
+  const { projectId } = await lockOf(ana)
+  const stet = new Stet({ apiKey: server.adminKey, baseUrl: server.address, projectId })
+  const [documentUuid = ''] = (await servedTo(ana))['a'] ?? []
+  await stet.examples.create({ documentUuid, name: 'n', parameters: {} })
+  const warned = await ana.stet(['push', '--no-moves', '--delete', '--dry-run'])
+  expect(warned.stderr).toContain('1 example of a will stay with the deleted prompt; stet mv keeps them')
   const pushed = JSON.parse(await succeed(ana, 'push', '--no-moves', '--delete', '--json'))
   expect(pushed.changes.map(({ path, status }: { path: string; status: string }) => [path, status])).toEqual([
     ['c', 'added'],

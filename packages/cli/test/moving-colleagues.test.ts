@@ -26,7 +26,7 @@ const meeting = (['move', 'rename'] as const).flatMap((way) => {
   ]
 })
 
-const histories = isLong ? 200 : 5
+const histories = isLong ? 200 : 2
 
 test.each(places)(
   'two people who move and edit in any order, in %s: no line is lost that its author or the other one has not seen',

@@ -1,6 +1,6 @@
 import type { Run } from '@stet/sdk'
 import { expect, test } from 'vitest'
-import { advance, runsBefore, type TailProgress } from '../src/commands/runs/tail-progress.ts'
+import { advance, matches, runsBefore, type TailProgress } from '../src/commands/runs/tail-progress.ts'
 
 const nothing: TailProgress = { from: undefined, known: new Map() }
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
@@ -54,4 +54,25 @@ test('long runs take turns, and deleted ones are forgotten', () => {
   expect(runsBefore(progress)).toEqual(['a', 'b', 'c'])
   const next = advance(progress, { runs: [run('a', 1)], newest: at(50), gone: ['b'] })
   expect(runsBefore(next.progress)).toEqual(['c', 'a'])
+})
+
+test('prints the runs of a tag, and no start that could not match at its end', () => {
+  const data = {
+    ...run('a', 1, 2),
+    status: 'error',
+    tags: ['late', 'refund'],
+    model: 'm',
+    cost: null,
+    durationMs: 1000,
+  } as Run
+  const [started, ended] = (['started', 'ended'] as const).map((event) => ({ event, data }))
+  const printed = (filter: Parameters<typeof matches>[1]) =>
+    [started, ended].map((event) => event && matches(event, filter))
+  expect(printed({})).toEqual([true, true])
+  expect(printed({ tag: 'refund' })).toEqual([true, true])
+  expect(printed({ tag: 'refunds' })).toEqual([false, false])
+  expect(printed({ tag: 'refund', status: ['error'] })).toEqual([false, true])
+  expect(printed({ status: ['running'] })).toEqual([true, false])
+  expect(printed({ minDurationMs: 1000 })).toEqual([false, true])
+  expect(printed({ minCost: 0.01 })).toEqual([false, false])
 })

@@ -51,16 +51,6 @@ test('login asks for the key without showing it', async () => {
   expect(terminal.screen).not.toContain(server.adminKey)
 })
 
-test('providers add asks for the token without showing it', async () => {
-  const token = 'sk-anothersecrettoken0000000000009x2f'
-  const terminal = (await someone()).sitDown(['providers', 'add', 'asked', '--type', 'openai'])
-  await terminal.shows('Token')
-  terminal.type(`${token}${enter}`)
-  expect(await terminal.ended).toBe(0)
-  expect(terminal.screen).toContain('sk-********9x2f')
-  expect(terminal.screen).not.toContain(token)
-})
-
 test('init offers the projects on a terminal; elsewhere it lists them and exits 2', async () => {
   const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey })
   await mkdir(join(person.folder, '.git'))

@@ -1,6 +1,6 @@
 import type { Version } from '@stet/sdk'
 import { expect, test } from 'vitest'
-import { chooseDraft } from '../src/editor/draft-for-edit.ts'
+import { chooseDraft } from '../src/app/frame/switches/draft-for-edit.ts'
 
 const ana = { id: 1, name: 'Ana' }
 const now = new Date('2026-11-23T12:00:00.000Z')

@@ -26,6 +26,7 @@ const TAGS: Record<Route['router'], string> = {
   tools: 'Tools',
   evaluations: 'Evaluations',
   examples: 'Examples',
+  experiments: 'Experiments',
   logs: 'Logs',
   providerApiKeys: 'Provider keys',
   providers: 'Providers',

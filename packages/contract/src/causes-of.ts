@@ -61,6 +61,7 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
   runUuid: ['unknown-run'],
   evaluationUuid: ['unknown-evaluation'],
   exampleUuid: ['unknown-example'],
+  experimentUuid: ['unknown-experiment'],
 }
 
 /**

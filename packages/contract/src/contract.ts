@@ -3,6 +3,7 @@ import { statusOf } from './causes/error-causes.ts'
 import { causesOf } from './causes-of.ts'
 import { ERROR_STATUSES } from './errors.ts'
 import { consoleRoutes, type RouteMetadata, routes } from './routes.ts'
+import { agreementRoutes } from './schemas/agreement.ts'
 import { apiKeyRoutes } from './schemas/api-keys.ts'
 import { consoleRouteShapes } from './schemas/console.ts'
 import { conversationRoutes } from './schemas/conversations.ts'
@@ -10,6 +11,8 @@ import { documentRoutes } from './schemas/documents.ts'
 import { environmentRoutes } from './schemas/environments.ts'
 import { evaluationRoutes } from './schemas/evaluations.ts'
 import { exampleRoutes } from './schemas/examples.ts'
+import { experimentRoutes } from './schemas/experiments.ts'
+import { gateRoutes } from './schemas/gates.ts'
 import { labelRoutes } from './schemas/labels.ts'
 import { logRoutes } from './schemas/logs.ts'
 import { projectRoutes } from './schemas/projects.ts'
@@ -23,7 +26,7 @@ import { versionRoutes } from './schemas/versions.ts'
 /** Joins every record of `routes.ts` with its schemas. Paths are relative to `API_PREFIX`. */
 export const contract = initContract().router({
   apiKeys: join(routes.apiKeys, apiKeyRoutes),
-  projects: join(routes.projects, projectRoutes),
+  projects: join(routes.projects, { ...projectRoutes, ...gateRoutes }),
   versions: join(routes.versions, versionRoutes),
   environments: join(routes.environments, environmentRoutes),
   documents: join(routes.documents, documentRoutes),
@@ -31,8 +34,9 @@ export const contract = initContract().router({
   runRecords: join(routes.runRecords, runRecordRoutes),
   conversations: join(routes.conversations, { ...conversationRoutes, ...labelRoutes }),
   tools: join(routes.tools, toolRoutes),
-  evaluations: join(routes.evaluations, evaluationRoutes),
+  evaluations: join(routes.evaluations, { ...evaluationRoutes, ...agreementRoutes }),
   examples: join(routes.examples, exampleRoutes),
+  experiments: join(routes.experiments, experimentRoutes),
   logs: join(routes.logs, logRoutes),
   providerApiKeys: join(routes.providerApiKeys, providerKeyRoutes),
   providers: join(routes.providers, providerRoutes),

@@ -3,8 +3,15 @@ import type { z } from 'zod'
 import * as contract from '../src/index.ts'
 
 const { AnnotateBody, CreateEvaluationBody, CreateLogBody, ListConversationsQuery, RotateApiKeyBody } = contract
-const { CreateApiKeyBody, CreateDocumentBody, CreateExampleBody, CreateProjectBody, CreateProviderKeyBody, LIMITS } =
-  contract
+const {
+  CreateApiKeyBody,
+  CreateDocumentBody,
+  CreateExampleBody,
+  ChangeExamplesBody,
+  CreateProjectBody,
+  CreateProviderKeyBody,
+  LIMITS,
+} = contract
 const { CreateVersionBody, UpdateProjectBody } = contract
 const { PublishVersionBody, PushChangesBody, RevertVersionBody, RunDocumentBody } = contract
 
@@ -43,6 +50,8 @@ const largest: Case[] = (
     [RevertVersionBody, only, 'paths', ['a'], 1_000],
     [RunDocumentBody, run, 'messages', message, 1_000],
     [CreateExampleBody, example, 'messages', message, 1_000],
+    [CreateExampleBody, example, 'tags', ['a'], 20],
+    [ChangeExamplesBody, (more) => ({ documentUuid: uuid, ...more }), 'changes', { name: 'a' }, 200],
     [CreateLogBody, run, 'messages', message, 1_000],
     [RunDocumentBody, run, 'tools', ['a'], 128],
     [CreateApiKeyBody, custom, 'limit', 1, 100_000],

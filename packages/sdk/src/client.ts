@@ -4,8 +4,10 @@ import type { PromptRegistry } from './prompt-registry.ts'
 import { ApiKeys } from './resources/api-keys.ts'
 import { Conversations } from './resources/conversations.ts'
 import { Environments } from './resources/environments.ts'
-import { Evaluations } from './resources/evaluations.ts'
-import { Examples } from './resources/examples.ts'
+import type { Evaluations } from './resources/evaluations.ts'
+import type { Examples } from './resources/examples.ts'
+import type { Experiments } from './resources/experiments.ts'
+import { later } from './resources/later.ts'
 import { Logs } from './resources/logs.ts'
 import { Projects } from './resources/projects.ts'
 import { Prompts } from './resources/prompts.ts'
@@ -38,6 +40,7 @@ export class Stet<R = PromptRegistry> {
   readonly conversations: Conversations
   readonly evaluations: Evaluations
   readonly examples: Examples
+  readonly experiments: Experiments
   readonly logs: Logs
   readonly projects: Projects
   readonly apiKeys: ApiKeys
@@ -56,9 +59,10 @@ export class Stet<R = PromptRegistry> {
     this.versions = new Versions(api)
     this.environments = new Environments(api)
     this.runs = new Runs(api)
-    this.evaluations = new Evaluations(api)
+    this.evaluations = later(async () => new (await import('./resources/evaluations.ts')).Evaluations(api))
     this.conversations = new Conversations(api, this.prompts, this.runs, this.evaluations)
-    this.examples = new Examples(api)
+    this.examples = later(async () => new (await import('./resources/examples.ts')).Examples(api))
+    this.experiments = later(async () => new (await import('./resources/experiments.ts')).Experiments(api))
     this.logs = new Logs(api)
     this.projects = new Projects(api)
     this.apiKeys = new ApiKeys(api)

@@ -1,4 +1,4 @@
-import type { CompileIssue, KeyScope, LiveConflict, ReleaseCheck, ReleaseFinding } from './types.ts'
+import type { CompileIssue, GateVerdict, KeyScope, LiveConflict, ReleaseCheck, ReleaseFinding } from './types.ts'
 
 interface Issues {
   issues: { path: string; message: string }[]
@@ -24,6 +24,13 @@ type Merged = Pick<LiveConflict, 'merged' | 'regions' | 'baseUnknown' | 'skipped
 interface Parameters {
   missing: string[]
   invalid: { name: string; expected: string }[]
+}
+interface UnfitRow extends Parameters {
+  exampleUuid: string
+  name: string
+  /** An index in the arms of the request. */
+  arm: number
+  reason: string
 }
 interface Range {
   min: number
@@ -52,19 +59,29 @@ export interface ErrorDetails {
   'live-text-changed': Conflicts
   'others-changed': { paths: string[] }
   'live-changed': LiveConflicts
+  gate: { gates: GateVerdict[] }
   moved: { current: string | null }
   'conversation-busy': RetryAfter
   'name-taken': { name: string }
   'example-name-taken': { name: string }
   'too-many-examples': Limit & { unit: string }
+  'experiment-active': { experimentUuid: string }
+  'evaluation-limit': Limit
+  'too-many-experiments': Limit
   'if-match-failed': Path
   'if-none-match-failed': Path
   'body-too-large': Limit
   'list-too-large': Limit
   'release-refused': { checks: { name: ReleaseCheck; state: 'blocked'; findings: ReleaseFinding[] }[] }
+  'no-judge': { name: string }
+  'not-a-judge': Path & { fault: string }
   'draft-does-not-compile': { documents: { path: string; documentUuid: string; errors: CompileIssue[] }[] }
   'missing-parameters': Parameters
   'invalid-parameters': Parameters
+  'rows-do-not-fit': { count: number; rows: UnfitRow[] }
+  'too-many-runs': Limit & { runs: number }
+  'budget-too-high': Limit
+  'not-a-code-evaluation': { name: string }
   'score-out-of-range': Range
   'score-not-binary': Range
   'built-in-evaluation': { name: string }
@@ -78,5 +95,6 @@ export interface ErrorDetails {
   'queue-full': RetryAfter
   'queue-unavailable': RetryAfter
   'too-many-evaluations': { limitOf: string } & RetryAfter
+  'too-many-stats': { limitOf: string } & RetryAfter
   'run-out-of-reach': RetryAfter
 }

@@ -180,6 +180,8 @@ export type AttachOptions<O extends OutputKind = 'text'> = RequestOptions &
      * pass `request.headers.get('Last-Event-ID')`, which is null without that header.
      */
     lastEventId?: string | null | undefined
+    /** A run of the conversation. Default: the latest one. */
+    runUuid?: string
   }
 
 /** The options argument of a run. Optional unless the prompt requires a parameter. */

@@ -9,6 +9,7 @@ type StartOptions<O extends OutputKind> = Scope &
   StreamControls & {
     stream?: boolean
     background?: boolean
+    runUuid?: string
     mcpHeaders?: Record<string, Record<string, string>>
   }
 

@@ -86,6 +86,9 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'projects.stats': (stet) =>
     stet.projects.stats(3, { from: AT, to: AT, by: 'model', documentUuid: U, via: 'all', top: 3 }),
   'projects.tags': (stet) => stet.projects.tags(),
+  'projects.gates': (stet) => stet.projects.gates(),
+  'projects.setGates': (stet) =>
+    stet.projects.setGates({ mode: 'block', gates: [{ path: '*', evaluations: ['Checks'], minRows: 9 }] }),
   'versions.list': (stet) => stet.versions.list({ status: 'draft' }),
   'versions.get': (stet) => stet.versions.get(U),
   'versions.create': (stet) =>
@@ -167,16 +170,44 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
       description: 'd',
       metric: 'rating',
       configuration: { reverseScale: true, minRating: 0, maxRating: 10, minThreshold: 1, maxThreshold: 9 },
+      type: 'human',
     }),
-  'evaluations.list': (stet) => stet.evaluations.list({ documentUuid: U }),
+  'evaluations.list': (stet) => stet.evaluations.list({ documentUuid: U, archived: true }),
+  'evaluations.update': (stet) => stet.evaluations.update(U, { archived: true }),
   'evaluations.get': (stet) => stet.evaluations.get(U),
+  'evaluations.agreement': (stet) => stet.evaluations.agreement(U, { judge: HASH }),
+  'evaluations.queue': (stet) => stet.evaluations.queue(U, { tag: 't', from: AT, limit: 5, cursor: 'c' }),
   'evaluations.annotate': (stet) =>
     stet.conversations.annotate(U, 1, U, { reason: 'r', metadata: { a: 1 }, versionUuid: U }),
-  'conversations.annotations': (stet) => stet.conversations.annotations(U),
-  'examples.list': (stet) => stet.examples.list(U),
+  'evaluations.removeLabel': (stet) => stet.evaluations.removeLabel(U, U),
+  'conversations.annotations': (stet) => stet.conversations.annotations(U, { states: 'all' }),
+  'examples.list': (stet) => stet.examples.list(U, { summary: true }),
   'examples.create': (stet) => stet.examples.create({ documentUuid: U, name: 'n', parameters: { n: 1 }, messages }),
+  'examples.batch': (stet) => stet.examples.batch({ documentUuid: U, changes: [{ name: 'n' }], delete: [U] }),
+  'examples.fromRuns': (stet) => stet.examples.fromRuns({ runs: [U], expected: 'answer' }),
   'examples.update': (stet) => stet.examples.update(U, { name: 'n', parameters: {}, messages }),
   'examples.delete': (stet) => stet.examples.delete(U),
+  'experiments.create': (stet) =>
+    stet.experiments.create({
+      path: 'a',
+      arms: [{ versionUuid: 'live', overrides: { model: 'm' }, label: 'l' }],
+      tag: 't',
+      examples: [U],
+      trials: 2,
+      evaluations: [U],
+      concurrency: 2,
+      budgetUsd: 1,
+      maxRuns: 10,
+      origin: { branch: 'b' },
+    }),
+  'experiments.list': (stet) => stet.experiments.list({ documentUuid: U, limit: 5 }),
+  'experiments.get': (stet) => stet.experiments.get(U),
+  'experiments.items': (stet) => stet.experiments.items(U, { arm: '1', filter: 'broke', evaluationUuid: U, limit: 5 }),
+  'experiments.report': (stet) => stet.experiments.report(U, { evaluation: U }),
+  'experiments.stop': (stet) => stet.experiments.stop(U),
+  'experiments.resume': (stet) => stet.experiments.resume(U, { rows: 'new', budgetUsd: 1 }),
+  'experiments.scores': (stet) =>
+    stet.experiments.scores(U, [{ itemUuid: U, evaluation: 'a.eval.ts:b', passed: null }]),
   'logs.create': (stet) =>
     stet.logs.create('a', messages, {
       response: 'r',

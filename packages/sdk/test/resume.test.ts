@@ -201,12 +201,13 @@ describe('resuming', () => {
 
   it('an attach continues after the given event', async () => {
     const server = await runServer({ behaviour: 'replays all with ids', cuts: [8] })
-    const stream = client(server.url).runs.attachStream(UUID, { lastEventId: '3' })
+    const stream = client(server.url).runs.attachStream(UUID, { lastEventId: '3', runUuid: 'earlier' })
     expect(stream.lastEventId).toBe('3')
     const seen: string[] = []
     for await (const { id } of stream) seen.push(id)
     expect(seen).toEqual(RUN.slice(3).map((_, index) => String(index + 4)))
     expect(server.attaches().map(({ headers }) => headers['last-event-id'])).toEqual(['3', '8'])
+    expect(server.attaches().map(({ body }) => body)).toEqual([1, 2].map(() => ({ stream: true, runUuid: 'earlier' })))
   })
 
   it('does not happen without a conversation uuid', async () => {

@@ -16,8 +16,10 @@ import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts
 import { postgresConversationStore, postgresLabelStore } from './adapters/database/stores/conversation-store.ts'
 import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
-import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
+import { evaluationStores } from './adapters/database/stores/evaluation-store.ts'
 import { postgresExampleStore } from './adapters/database/stores/example-store.ts'
+import { postgresExperimentStore } from './adapters/database/stores/experiment-store.ts'
+import { postgresExperimentWorkStore } from './adapters/database/stores/experiment-work-store.ts'
 import { postgresExternalLogStore, transactionExternalLogStore } from './adapters/database/stores/external-log-store.ts'
 import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
@@ -35,11 +37,12 @@ import { postgresToolCallStore } from './adapters/database/stores/tool-call-stor
 import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
 import { postgresStorageMeter, postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
 import { createEvaluator } from './adapters/evaluation/evaluator.ts'
+import { createStatsTurns } from './adapters/evaluation/thread-queue.ts'
 import { createLargeAnswers } from './adapters/in-process/large-answers.ts'
 import { createLiveAdapters, type LiveAdapters } from './adapters/in-process/live-adapters.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
-import type { ProcessState } from './adapters/metrics/process-state.ts'
 import { createPrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
+import type { ProcessState } from './adapters/metrics/series.ts'
 import { priceBook } from './adapters/prices/price-book.ts'
 import { createModelDrivers } from './adapters/providers/registry.ts'
 import { addressGuard } from './adapters/providers/transport/address-guard.ts'
@@ -51,7 +54,9 @@ import { encryptionKeysOf, hasKeyFile } from './data-files.ts'
 import { createWorkspaceStorage } from './features/access/workspace-storage.ts'
 import { createDeletionWork } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps, Stores } from './features/deps.ts'
-import { environmentProviders } from './features/providers/environment-providers.ts'
+import { createExperimentDeps } from './features/experiments/find-experiment.ts'
+import { withGates } from './features/experiments/gates/read-verdicts.ts'
+import { environmentProviders } from './features/providers/list-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
 import { defaultLeaseTimes } from './features/runs/leases/keep-lease.ts'
@@ -64,8 +69,7 @@ import { Drain } from './http/operations/drain.ts'
 import type { HttpServer } from './http/server.ts'
 import { type StartedWork, shutDown, startUp } from './lifecycle.ts'
 import { systemClock } from './shared/clock.ts'
-import type { Logger } from './shared/logger.ts'
-import { noTracer } from './shared/tracer.ts'
+import { type Logger, noTracer } from './shared/telemetry.ts'
 import { eventCodec } from './wire/event-log-format.ts'
 
 export type Composition = Awaited<ReturnType<typeof compose>>
@@ -100,9 +104,8 @@ export function storesFor(client: DatabaseClient): Stores {
     providerKeys: postgresProviderKeyStore(client),
     ...{ conversations: postgresConversationStore(client), labels: postgresLabelStore(client) },
     runRecords: postgresRunRecordStore(client),
-    evaluations: postgresEvaluationStore(client),
-    annotations: postgresAnnotationStore(client),
-    examples: postgresExampleStore(client),
+    ...evaluationStores(client),
+    ...{ examples: postgresExampleStore(client), experiments: postgresExperimentStore(client) },
     idempotency: postgresIdempotencyStore(client),
     externalLogs: transactionExternalLogStore(client),
     sessions: postgresSessionStore(client),
@@ -143,15 +146,15 @@ export async function compose(config: Config, replaced: Replaced = {}) {
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
   const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
   const live = await openLiveAdapters(config, runs, logger)
-  const deps = createDeps({ config, database, ...opened, serverTools, ...telemetry, replaced, runs, live })
+  const deps = withGates(createDeps({ config, database, ...opened, serverTools, ...telemetry, replaced, runs, live }))
   metrics.watch(processState(deps, database))
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
-    await requireOwnRows(database.session)
+    const isUsed = await requireOwnRows(database.session)
     const { writesClosed } = database
     const isSuccessor = !database.isTaken || config.redisUrl !== undefined
-    work = await startUp({ deps, config, isSuccessor, writesClosed })
+    work = await startUp({ deps, config, isUsed, isSuccessor, writesClosed })
     const snapshots = { directory: config.backupDir, everyHours: config.backupHours, keep: config.backupKeep }
     work.upkeep.push(startSnapshots(database, { ...snapshots, owner: 'stet', log: logger }))
     database.reportDamage?.()
@@ -223,7 +226,7 @@ async function connectWithKeys(config: Config, { logger, metrics }: Telemetry) {
   try {
     const isUsed = async () => {
       await database.take()
-      return (await database.stores.workspaces.findFirst()) !== null
+      return requireOwnRows(database.session)
     }
     const encryptionKeys = await encryptionKeysOf(config, () => database.namingDamage(isUsed))
     return { database, encryptionKeys, storage }
@@ -303,7 +306,7 @@ async function closeAll({ database, deps, live, work, endTelemetry }: Opened): P
 }
 
 // If the release fails, the lease expires on its own.
-async function releaseLease(deps: Deps): Promise<void> {
+async function releaseLease(deps: Pick<Deps, 'runs' | 'logger'>): Promise<void> {
   try {
     await deps.runs.leases.release(deps.runs.settings.instanceId)
   } catch {
@@ -327,26 +330,22 @@ function createDeps(parts: Parts) {
   const stores = { ...database.stores, externalLogs: postgresExternalLogStore(database) }
   return {
     stores,
-    transaction: database.transaction,
-    singleWrite: (work) => work(stores),
+    ...{ transaction: database.transaction, singleWrite: (work) => work(stores) },
     runs: {
       store: runs,
-      queue: live.queue,
-      signals: live.signals,
+      ...{ queue: live.queue, signals: live.signals, eventLog: live.eventLog, toolSignals: live.toolSignals },
       leases: postgresLeaseStore(database.leaseSession),
-      eventLog: live.eventLog,
-      storedLogs: createStoredLogs(runs, eventCodec),
-      codec: eventCodec,
+      ...{ storedLogs: createStoredLogs(runs, eventCodec), codec: eventCodec },
       // With Redis, another server may continue a conversation, so no idle conversation stays in memory.
       active: createActiveRuns(config.redisUrl === undefined ? endedRunShare(config) : 1),
       metrics: parts.metrics,
       settings: runSettings(config, database, replaced),
       largeAnswers: createLargeAnswers(config.unreadBytes),
       toolCalls: postgresToolCallStore(database),
-      toolSignals: live.toolSignals,
       serverTools: parts.serverTools,
     },
     deletions: { store: postgresDeletionStore(database.ownSession), work: createDeletionWork() },
+    experiments: createExperimentDeps(postgresExperimentWorkStore(database.ownSession), config),
     idempotency: { upkeep: postgresIdempotencyUpkeep(database.ownSession), claimsInWork: new Map() },
     providers: {
       drivers: createModelDrivers({ guard, clock: systemClock, limits: replaced.providerLimits }),
@@ -359,17 +358,16 @@ function createDeps(parts: Parts) {
     secrets: secretBox(parts.encryptionKeys),
     ...(storage && { storage: { use: storage, meter: postgresStorageMeter(database.ownSession) } }),
     liveCache: live.liveCache,
-    stats: createStatsDeps(postgresStatsStore(database.ownSession)),
+    stats: createStatsDeps(postgresStatsStore(database.ownSession), createStatsTurns().take),
     templates: createEvaluator({
       threadFile: join(config.packageRoot, 'dist', 'evaluation-thread.mjs'),
       timeoutMs: 2_000,
       maxPerKey: config.maxEvaluationsPerKey,
       maxPerWorkspace: config.maxEvaluationsPerWorkspace,
-      log: logger,
-      metrics: parts.metrics,
+      ...{ log: logger, metrics: parts.metrics },
     }),
     ...{ clock: systemClock, logger, tracer: parts.tracer },
-  } satisfies Deps
+  } satisfies Omit<Deps, 'gates'>
 }
 
 /** Loads the Redis adapters only if they are used, because they take memory and time at the start. */

@@ -6,7 +6,9 @@ import { keepMeasuringStorage } from './features/access/workspace-storage.ts'
 import { keepRetention } from './features/conversations/deletion/delete-conversations.ts'
 import { purgeDeleted } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps } from './features/deps.ts'
-import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
+import { keepExperimentRetention } from './features/experiments/work/experiment-retention.ts'
+import { keepExperiments } from './features/experiments/work/keep-experiments.ts'
+import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/idempotency-key.ts'
 import { addProject } from './features/projects/save-project.ts'
 import { dropEventLogs } from './features/runs/events/stored-events.ts'
 import { endOrphanedRuns, keepLease, takeLease } from './features/runs/leases/keep-lease.ts'
@@ -17,11 +19,13 @@ import type { Drain } from './http/operations/drain.ts'
 import type { HttpServer } from './http/server.ts'
 import { OperatorError, RunError } from './shared/app-error.ts'
 import { type Repeated, repeat } from './shared/clock.ts'
-import type { Logger } from './shared/logger.ts'
+import type { Logger } from './shared/telemetry.ts'
 
 interface StartUpInput {
   deps: Deps
   config: Config
+  /** True if the database has a workspace. */
+  isUsed: boolean
   /** True if other servers may still have runs: this server waited for another one's lock, or is one of several. */
   isSuccessor: boolean
   writesClosed(): boolean
@@ -47,23 +51,25 @@ const firstLinkSeconds = 900
 
 /** Starts the recovery, the run queue and the upkeep. Creates the first workspace if there is none. */
 export async function startUp(input: StartUpInput): Promise<StartedWork> {
-  const { deps, config } = input
+  const { deps, config, isUsed } = input
   const queueWork = await startQueueWork(input)
   // No later step here may fail, because the operator must see a generated key.
   let firstKey: string | undefined
-  const tenant = await createFirstWorkspace(deps, {
+  const first = {
     adminKey: config.adminKey,
     createProject: addProject,
-    keepKey: (tenant) => {
+    keepKey: (tenant: NewTenant) => {
       firstKey = keepAdminKey(config, tenant)
     },
-  })
+  }
+  const tenant = isUsed ? null : await createFirstWorkspace(deps, first)
   const dropping = [
     dropEventLogs(deps),
     dropIdempotencyRecords(deps),
     purgeDeleted(deps),
     keepRetention(deps),
     keepStoringDays(deps),
+    keepExperimentRetention(deps),
   ]
   const firstCode = tenant && config.console ? await firstLink(deps, tenant) : undefined
   return { firstKey, firstCode, queueWork, upkeep: [keepLease(deps), ...dropping, ...keepMeasuringStorage(deps)] }
@@ -110,7 +116,14 @@ async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
   if (!isSuccessor) await endOrphanedRuns(deps)
   await releaseLostClaims(deps)
   await takeLease(deps)
-  return workRunQueue(deps)
+  const working = await workRunQueue(deps, () => deps.experiments.loop.wake())
+  const experiments = keepExperiments(deps)
+  return {
+    async stop() {
+      await experiments.stop()
+      await working.stop()
+    },
+  }
 }
 
 /**

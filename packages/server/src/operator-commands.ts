@@ -57,7 +57,7 @@ export async function runOperatorCommand(command: string, args: readonly string[
 
 /** Imported lazily, because the import loads PGlite into this thread. A starting server does not need it there. */
 function embeddedFiles() {
-  return import('./adapters/database/embedded/embedded-files.ts')
+  return import('./adapters/database/embedded-files.ts')
 }
 
 const progressEveryMs = { terminal: 200, other: 5_000 }

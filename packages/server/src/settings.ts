@@ -13,6 +13,11 @@ export function variableOf(schema: z.ZodType): string {
 
 const text = z.string().min(1, 'must not be empty')
 const optionalText = text.optional()
+const dollars = z
+  .string()
+  .refine((value) => /^\d{1,6}(\.\d{1,6})?$/.test(value), 'must be a number of USD such as 0.5')
+  .transform(Number)
+
 const whole = (least: number, most: number) =>
   z
     .string()
@@ -59,6 +64,15 @@ export const settings = {
   ),
   console: setting('STET_CONSOLE', onOff.prefault('on')).describe(
     'The console, a web app at `/`, with its sign-in at `/console`. Off: `/` redirects to `/docs`.',
+  ),
+  openaiApi: setting('STET_OPENAI_API', onOff.prefault('on')).describe(
+    'The routes below `/v1`, for clients of OpenAI’s API. See docs/start/openai-clients.md.',
+  ),
+  mcp: setting('STET_MCP', onOff.prefault('on')).describe(
+    'The MCP server at `/mcp`, for coding agents and other hosts. See docs/mcp.md.',
+  ),
+  mcpPublish: setting('STET_MCP_PUBLISH', onOff.prefault('off')).describe(
+    'Whether MCP clients may publish drafts, with a key that has the scope `publish`. Off: a person publishes.',
   ),
   dataDir: setting('STET_DATA_DIR', text.prefault('./.stet')).describe(
     'Folder of the embedded database (`db/`), `admin.key` and `encryption.key`.',
@@ -229,6 +243,12 @@ export const settings = {
   ),
   keepParameters: setting('STET_KEEP_PARAMETERS', onOff.prefault('on')).describe(
     'Whether runs keep the parameters that they were given, unless their project sets `keepParameters`.',
+  ),
+  experimentMaxUsd: setting('STET_EXPERIMENT_MAX_USD', dollars.prefault('20')).describe(
+    'The highest `budgetUsd` that an experiment may have, in USD.',
+  ),
+  experimentRetentionDays: setting('STET_EXPERIMENT_RETENTION_DAYS', whole(0, 3_650).prefault('90')).describe(
+    'Days after the end of an experiment after which the messages of its runs are dropped; 0 = never. Figures and scores stay.',
   ),
   drainDelayMs: setting(
     'STET_DRAIN_DELAY_MS',

@@ -2,6 +2,7 @@ import type { CompileIssue } from './compile-error.ts'
 import { type CompiledPrompt, compilePrompt, type PromptSource } from './compiled-prompt.ts'
 import { type RenderedStep, renderStep, type StepInput } from './evaluate/render-step.ts'
 import type { PromptIssue } from './front-matter/prompt-issues.ts'
+import { type StepAgents, stepAgentsOf } from './syntax/step-agents.ts'
 
 export interface PromptScan {
   /** The parsed front matter; `{}` if it is missing or invalid. */
@@ -15,6 +16,8 @@ export interface PromptScan {
   /** Referenced paths, at any depth, that `documents` lacks. Load them and scan again. */
   missing: string[]
   usesSteps: boolean
+  /** Empty if there are errors. */
+  stepAgents: StepAgents
   errors: CompileIssue[]
   /** Repaired faults that the author should fix. */
   warnings: CompileIssue[]
@@ -25,7 +28,8 @@ export interface PromptScan {
 export function scanOf(prompt: CompiledPrompt): PromptScan {
   const { config, parameters, resolvedContent, references, missing, usesSteps, issues: errors, warnings } = prompt
   const issues = prompt.promptIssues()
-  return { config, parameters, resolvedContent, references, missing, usesSteps, errors, warnings, issues }
+  const stepAgents = stepAgentsOf(prompt.program?.nodes ?? [])
+  return { config, parameters, resolvedContent, references, missing, usesSteps, stepAgents, errors, warnings, issues }
 }
 
 /**

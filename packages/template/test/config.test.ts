@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type ConfigFault, type PromptConfig, readConfig, withOverrides } from '../src/front-matter/config.ts'
+import {
+  type ConfigFault,
+  type PromptConfig,
+  readConfig,
+  withDefaults,
+  withOverrides,
+} from '../src/front-matter/config.ts'
 
 type Config = Record<string, unknown>
 
@@ -103,5 +109,64 @@ describe('overrides', () => {
     ],
   ])('replace %o by %o, however it is written', (front, overrides, result) => {
     expect(withOverrides(front, overrides)).toEqual(result)
+  })
+})
+
+describe('settings of a caller', () => {
+  it.each<[string, Config, Config, Config, string[]]>([
+    [
+      'count where the prompt is silent',
+      { model: 'm' },
+      { temperature: 1, seed: 2 },
+      { model: 'm', temperature: 1, seed: 2 },
+      [],
+    ],
+    ['count beside null', { temperature: null }, { temperature: 1 }, { temperature: 1 }, []],
+    ['are ignored for a key in snake case', { top_p: 1 }, { topP: 0.5 }, { top_p: 1 }, ['topP']],
+    ['are ignored for a synonym', { stop_sequences: ['a'] }, { stop: ['b'] }, { stop_sequences: ['a'] }, ['stop']],
+    [
+      'are ignored for options of a provider',
+      { providerOptions: { openai: { seed: 1 } } },
+      { seed: 2 },
+      { providerOptions: { openai: { seed: 1 } } },
+      ['seed'],
+    ],
+    [
+      "are ignored for a key of the provider's own form",
+      { reasoning: { effort: 'low' } },
+      { reasoningEffort: 'high', reasoningSummary: 'auto' },
+      { reasoning: { effort: 'low' }, reasoningSummary: 'auto' },
+      ['reasoningEffort'],
+    ],
+    [
+      'are ignored for a schema',
+      { schema: { type: 'object' } },
+      { schema: {} },
+      { schema: { type: 'object' } },
+      ['schema'],
+    ],
+    ['lower a limit of tokens', { max_tokens: '90' }, { maxTokens: 50 }, { max_tokens: 50 }, []],
+    [
+      'lower each limit',
+      { maxOutputTokens: 90, maxTokens: 10 },
+      { maxTokens: 50 },
+      { maxOutputTokens: 50, maxTokens: 10 },
+      [],
+    ],
+    [
+      'do not raise a limit of tokens',
+      { maxOutputTokens: 9 },
+      { maxTokens: 50 },
+      { maxOutputTokens: 9 },
+      ['maxTokens'],
+    ],
+  ])('%s', (_, config, given, expected, ignored) => {
+    expect(withDefaults(config, given)).toEqual({ config: expected, ignored })
+  })
+
+  it('leave the configuration itself unchanged', () => {
+    const config = { maxTokens: 90 }
+    withDefaults(config, { maxTokens: 1, seed: 1 })
+    expect(config).toEqual({ maxTokens: 90 })
   })
 })

@@ -1,5 +1,5 @@
 import type { Stet } from '@stet/sdk'
-import { defineCommand, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { findConversation } from '../ui/recent-conversations.ts'
@@ -10,20 +10,20 @@ export const command = defineCommand({
     'stet annotate 9f0d6c1e 4 --reason "clear, slightly long"',
     'stet annotate 9f0d6c1e 1 --evaluation a3f4c5d6',
   ],
-  args: [
-    { name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true },
-    { name: 'score', summary: '0 or 1, or a number in the range of the evaluation', isRequired: true },
-  ],
-  flags: [
-    { long: '--evaluation', value: '<uuid>', summary: 'uuid of the evaluation, or its first digits' },
-    { long: '--reason', value: '<text>', summary: 'reason for the score' },
-  ],
+  args: {
+    '<conversation>': 'its uuid, or the first 8 digits',
+    '<score>': '0 or 1, or a number in the range of the evaluation',
+  },
+  flags: {
+    '--evaluation <uuid>': 'uuid of the evaluation, or its first digits',
+    '--reason <text>': 'reason for the score',
+  },
   parse(raw) {
     const [ref = '', text = ''] = raw.args
     const score = Number(text)
     if (text.trim() === '' || !Number.isFinite(score))
       throw new CliError('usage', `The score must be a number, not "${text}"`)
-    return { ref, score, evaluation: textFlag(raw, 'evaluation'), reason: textFlag(raw, 'reason') }
+    return { ref, score, evaluation: raw.flags.evaluation, reason: raw.flags.reason }
   },
   async run({ ref, score, evaluation, reason }, ctx) {
     const client = await ctx.client()

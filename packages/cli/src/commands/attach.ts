@@ -1,4 +1,4 @@
-import { defineCommand, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import { CliError } from '../exit-code.ts'
 import { namingPrompt, showRun, showWholeRun } from '../ui/live-run.ts'
 import { findConversation } from '../ui/recent-conversations.ts'
@@ -11,15 +11,15 @@ export const command = defineCommand({
     'stet attach 9f0d6c1e --from 12 --show events',
     `stet attach 9f0d6c1e --json | jq -r 'select(.data.type=="text-delta").data.textDelta'`,
   ],
-  args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true }],
-  flags: [
-    { long: '--from', value: '<event>', summary: 'only events after this id' },
-    { long: '--no-stream', summary: 'wait for the whole answer' },
-    shownFlag,
-  ],
+  args: { '<conversation>': 'its uuid, or the first 8 digits' },
+  flags: {
+    '--from <event>': 'only events after this id',
+    '--no-stream': 'wait for the whole answer',
+    ...shownFlag,
+  },
   parse(raw) {
-    const from = textFlag(raw, 'from')
-    const isStreaming = raw.flags['stream'] !== false
+    const from = raw.flags.from
+    const isStreaming = raw.flags.stream
     if (from !== undefined && !/^\d{1,15}$/.test(from))
       throw new CliError('usage', `--from must be a number, not "${from}"`)
     if (from !== undefined && !isStreaming) throw new CliError('usage', 'Use --from or --no-stream, not both')

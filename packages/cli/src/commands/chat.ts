@@ -1,7 +1,6 @@
-import { defineCommand, type RawInput, textFlag } from '../command.ts'
+import { defineCommand, type Flags, type Input } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import type { Flag, FlagName } from '../settings/global-flags.ts'
 import { chatLoop } from '../ui/chat-loop.ts'
 import { namingPrompt, showRun } from '../ui/live-run.ts'
 import { type ParameterInput, parameterFlags, parseParameters } from '../ui/parameters.ts'
@@ -17,12 +16,12 @@ interface ChatInput {
   shown: Shown
 }
 
-const flags = [
-  { long: '--prompt', value: '<path>', summary: 'start a conversation with this prompt' },
+const flags = {
+  '--prompt <path>': 'start a conversation with this prompt',
   ...parameterFlags,
-  { long: '--message', short: '-m', value: '<text>', summary: 'the message; - is standard input' },
-  shownFlag,
-] as const satisfies readonly Flag[]
+  '-m, --message <text>': 'the message; - is standard input',
+  ...shownFlag,
+} as const satisfies Flags
 
 export const command = defineCommand({
   summary: 'Continues a conversation: one message with --message or piped text, otherwise line by line.',
@@ -31,15 +30,15 @@ export const command = defineCommand({
     'echo "Shorter, please" | stet chat 9f0d6c1e',
     'stet chat --prompt support/reply -p customer=Ana -p ticket=@ticket.txt',
   ],
-  args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits' }],
+  args: { '[conversation]': 'its uuid, or the first 8 digits' },
   flags,
   parse: parseChat,
   run: chat,
 })
 
-function parseChat(raw: RawInput<FlagName<typeof flags>>): ChatInput {
+function parseChat(raw: Input<typeof flags>): ChatInput {
   const [ref] = raw.args
-  const path = textFlag(raw, 'prompt')
+  const path = raw.flags.prompt
   if ((ref === undefined) === (path === undefined)) {
     throw new CliError('usage', 'Name a conversation, or a prompt to start one', {
       hint: 'run stet chat <uuid>, or stet chat --prompt <path>',
@@ -49,7 +48,7 @@ function parseChat(raw: RawInput<FlagName<typeof flags>>): ChatInput {
   if (path === undefined && (parameters.named.length > 0 || parameters.file !== undefined)) {
     throw new CliError('usage', 'Parameters need a prompt', { hint: 'pass --prompt <path>' })
   }
-  return { ref, path, parameters, message: textFlag(raw, 'message'), shown: parseShown(raw) }
+  return { ref, path, parameters, message: raw.flags.message, shown: parseShown(raw) }
 }
 
 async function chat(input: ChatInput, ctx: Context): Promise<void> {

@@ -1,4 +1,4 @@
-import { defineCommand, hasFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import { annotate, findingsOf } from '../compile/annotations.ts'
 import { compileTexts, type Problem, problemsOf } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
@@ -27,8 +27,8 @@ export const command = defineCommand({
   summary:
     'Runs every check, for CI: compiles the files, compares them with the server, and checks the generated types.',
   examples: ['stet check', 'stet check --local', 'stet check --json'],
-  flags: [{ long: '--local', summary: 'compile the files only; needs no server and no key' }, allowEmptyFlag],
-  parse: (raw): CheckInput => ({ isLocal: hasFlag(raw, 'local'), allowsEmpty: hasFlag(raw, 'allowEmpty') }),
+  flags: { '--local': 'compile the files only; needs no server and no key', ...allowEmptyFlag },
+  parse: (raw): CheckInput => ({ isLocal: raw.flags.local, allowsEmpty: raw.flags.allowEmpty }),
   run: async ({ isLocal, allowsEmpty }, ctx): Promise<CheckData> => {
     const found = isLocal ? await checkFiles(ctx, allowsEmpty) : await checkAll(ctx, allowsEmpty)
     annotate(found.problems, ctx)

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { type Compared, lockPathOf } from '../sync/compare.ts'
@@ -26,23 +26,23 @@ interface FileDiff extends DiffSides {
 export const command = defineCommand({
   summary: 'Shows how the files differ from the server, line by line.',
   examples: ['stet diff support/reply', 'stet diff --against live --stat', 'stet diff --exit-code'],
-  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
-  flags: [
-    { long: '--base', summary: 'compare with the last pull: omits changes made only on the server' },
-    { long: '--against', value: '<ref>', summary: 'compare with another version' },
-    { long: '--stat', summary: 'only count changed lines' },
-    { long: '--word', summary: 'mark changed words instead of lines' },
-    { long: '--exit-code', summary: 'exit with 3 when anything differs' },
-  ],
+  args: { '[path...]': 'prompts or folders (all)' },
+  flags: {
+    '--base': 'compare with the last pull: omits changes made only on the server',
+    '--against <ref>': 'compare with another version',
+    '--stat': 'only count changed lines',
+    '--word': 'mark changed words instead of lines',
+    '--exit-code': 'exit with 3 when anything differs',
+  },
   parse(raw): DiffInput {
-    const against = textFlag(raw, 'against')
-    if (hasFlag(raw, 'base') && against !== undefined) throw new CliError('usage', 'Use --base or --against, not both')
+    const against = raw.flags.against
+    if (raw.flags.base && against !== undefined) throw new CliError('usage', 'Use --base or --against, not both')
     return {
       names: raw.args,
-      isBase: hasFlag(raw, 'base'),
+      isBase: raw.flags.base,
       against,
-      form: hasFlag(raw, 'stat') ? 'stat' : hasFlag(raw, 'word') ? 'word' : 'unified',
-      setsExitCode: hasFlag(raw, 'exitCode'),
+      form: raw.flags.stat ? 'stat' : raw.flags.word ? 'word' : 'unified',
+      setsExitCode: raw.flags.exitCode,
     }
   },
   async run(input, ctx): Promise<{ files: FileDiff[] }> {

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { isWithin, readFormerText, writeFileAtomically, writeNamedFile } from '../settings/write-file.ts'
@@ -25,14 +25,14 @@ export const command = defineCommand({
     'stet export --out prompts.json',
     'stet export support --out support.json --local',
   ],
-  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
-  flags: [
-    { long: '--out', value: '<folder or file.json>', summary: 'where to write' },
-    { long: '--local', summary: 'use the files instead of the server' },
-    { long: '--force', summary: 'overwrite files that differ' },
-  ],
+  args: { '[path...]': 'prompts or folders (all)' },
+  flags: {
+    '--out <folder or file.json>': 'where to write',
+    '--local': 'use the files instead of the server',
+    '--force': 'overwrite files that differ',
+  },
   parse(raw): ExportInput {
-    const out = textFlag(raw, 'out')
+    const out = raw.flags.out
     if (out === undefined)
       throw new CliError('usage', 'Missing input: the target of the export', {
         hint: 'pass --out <folder or file.json>',
@@ -41,7 +41,7 @@ export const command = defineCommand({
       throw new CliError('usage', 'An archive holds a whole project', {
         hint: `run stet projects export <project> ${out}`,
       })
-    return { names: raw.args, out, isLocal: hasFlag(raw, 'local'), isForced: hasFlag(raw, 'force') }
+    return { names: raw.args, out, isLocal: raw.flags.local, isForced: raw.flags.force }
   },
   async run(input, ctx) {
     const texts = await selectTexts(input, ctx)

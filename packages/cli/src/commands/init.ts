@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Project, Stet, Version } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { configFileName, schemaSeenFrom } from '../settings/config-file.ts'
@@ -40,20 +40,20 @@ export const command = defineCommand({
     'stet init --create "Support bot" --dir prompts',
     'stet init --from-latitude --project 1',
   ],
-  flags: [
-    { long: '--create', value: '<name>', summary: 'create a new project with this name' },
-    { long: '--dir', value: '<folder>', summary: 'folder of the prompt files (prompts)' },
-    { long: '--from-latitude', summary: `use the project, folder and version in ${latitudeLockName}` },
-    { long: '--no-pull', summary: 'write only the configuration and the lock' },
-    { long: '--force', summary: 'replace an existing configuration and lock' },
-  ],
+  flags: {
+    '--create <name>': 'create a new project with this name',
+    '--dir <folder>': 'folder of the prompt files (prompts)',
+    '--from-latitude': `use the project, folder and version in ${latitudeLockName}`,
+    '--no-pull': 'write only the configuration and the lock',
+    '--force': 'replace an existing configuration and lock',
+  },
   parse(raw): InitInput {
     return {
-      create: textFlag(raw, 'create'),
-      readsLatitude: hasFlag(raw, 'fromLatitude'),
-      dir: textFlag(raw, 'dir'),
-      wantsPull: raw.flags['pull'] !== false,
-      isForced: hasFlag(raw, 'force'),
+      create: raw.flags.create,
+      readsLatitude: raw.flags.fromLatitude,
+      dir: raw.flags.dir,
+      wantsPull: raw.flags.pull,
+      isForced: raw.flags.force,
     }
   },
   async run(input, ctx): Promise<InitReport> {

@@ -1,4 +1,4 @@
-import { defineCommand, hasFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { createClient } from '../settings/client.ts'
@@ -8,8 +8,8 @@ import { checkForm, normalizeAddress, type Resolved, type Settings } from '../se
 export const command = defineCommand({
   summary: 'Checks an API key with the server and saves it in the profile.',
   examples: ['stet login --api-key-stdin < .stet/admin.key', 'stet login --base-url https://stet.example.com'],
-  flags: [{ long: '--force', summary: "replace this profile's login for another server" }],
-  parse: (raw) => ({ isForced: hasFlag(raw, 'force') }),
+  flags: { '--force': "replace this profile's login for another server" },
+  parse: (raw) => ({ isForced: raw.flags.force }),
   async run({ isForced }, ctx) {
     const resolved = await ctx.settings()
     const settings = { ...resolved, ...(await chooseServerAndKey(resolved, ctx)) }

@@ -1,11 +1,11 @@
-import { defineCommand, hasFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import { readCredentials, writeCredentials } from '../settings/credentials.ts'
 
 export const command = defineCommand({
   summary: "Removes the profile's saved API key. The key itself stays valid.",
   examples: ['stet logout', 'stet logout --all'],
-  flags: [{ long: '--all', summary: 'remove the keys of all profiles' }],
-  parse: (raw) => ({ isAll: hasFlag(raw, 'all') }),
+  flags: { '--all': 'remove the keys of all profiles' },
+  parse: (raw) => ({ isAll: raw.flags.all }),
   async run({ isAll }, ctx) {
     const { credentialsFile, profile } = await ctx.settings()
     const credentials = await readCredentials(credentialsFile, ctx.warn)

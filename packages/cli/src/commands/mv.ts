@@ -20,10 +20,10 @@ interface MoveInput {
 export const command = defineCommand({
   summary: 'Moves a prompt or a folder: the files now, and the prompts with the next push.',
   examples: ['stet mv support/reply support/answer', 'stet mv support help'],
-  args: [
-    { name: 'from', summary: 'a prompt or a folder', isRequired: true },
-    { name: 'to', summary: 'the new path, or an existing folder', isRequired: true },
-  ],
+  args: {
+    '<from>': 'a prompt or a folder',
+    '<to>': 'the new path, or an existing folder',
+  },
   parse: ({ args: [from = '', to = ''] }): MoveInput => ({ from, to }),
   run: movePrompts,
   print({ moved }, { say, style }) {

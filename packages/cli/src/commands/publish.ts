@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Change, ReleaseFinding, Stet, Version, VersionDiff } from '@stet/sdk'
+import type { Change, GateVerdict, ReleaseFinding, Stet, Version, VersionDiff } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import { annotatePrompts, type Finding, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
@@ -11,6 +11,7 @@ import { type Compared, isUnsettled } from '../sync/compare.ts'
 import { conflictLines } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { entriesInStep, openWorkspace, refuseOtherLock, saveLock, type Workspace } from '../sync/workspace.ts'
+import { gateLines, refusedGates } from '../ui/gate-lines.ts'
 
 export interface PublishInput {
   ref?: string | undefined
@@ -22,39 +23,52 @@ export interface PublishInput {
   isForced?: boolean
   merges?: boolean
   allowsEmpty?: boolean
+  overridesGates?: boolean
+  reason?: string | undefined
 }
 
 export interface PublishReport {
   version: Version
   isPublished: boolean
   changes: { path: string; from?: string; status: Change['status']; conflict: boolean }[]
+  /** What the gates of the project say. Absent if the draft was not checked before. */
+  gates?: GateVerdict[]
 }
 
 export const command = defineCommand({
   summary: "Makes a draft the live version, after checking that it compiles and does not overwrite others' changes.",
   examples: ['stet publish', 'stet publish --yes --description "Friendlier tone"', 'stet publish --check'],
-  args: [{ name: 'version', summary: 'the draft (the one in the lock file)' }],
-  flags: [
-    { long: '--title', value: '<text>', summary: 'new name of the version' },
-    { long: '--description', value: '<text>', summary: 'release notes' },
-    { long: '--description-file', value: '<file>', summary: 'release notes from a file; - is standard input' },
-    { long: '--check', summary: 'only check' },
-    { long: '--allow-dirty', summary: 'publish even if files have changes that were not pushed' },
-    { long: '--allow-empty', summary: 'publish a draft without changes' },
-    { long: '--merge', summary: 'merge with changes of other lines in live' },
-    { long: '--force', summary: 'overwrite changes made to live since the draft was opened' },
-  ],
+  args: { '[version]': 'the draft (the one in the lock file)' },
+  flags: {
+    '--title <text>': 'new name of the version',
+    '--description <text>': 'release notes',
+    '--description-file <file>': 'release notes from a file; - is standard input',
+    '--check': 'only check',
+    '--allow-dirty': 'publish even if files have changes that were not pushed',
+    '--allow-empty': 'publish a draft without changes',
+    '--merge': 'merge changes of other lines in live',
+    '--force': 'overwrite changes made to live since the draft was opened',
+    '--override <check>': 'gate: publish despite the gates; needs an admin key and --reason',
+    '--reason <text>': 'reason, kept in the history',
+  },
   parse(raw): PublishInput {
+    const override = raw.flags.override
+    if (override !== undefined && override !== 'gate') throw new CliError('usage', '--override: must be gate')
+    const reason = raw.flags.reason
+    if (override !== undefined && !reason)
+      throw new CliError('usage', 'Missing input: the reason', { hint: 'pass --reason "<why>"' })
     return {
       ref: raw.args[0],
-      title: textFlag(raw, 'title'),
-      description: textFlag(raw, 'description'),
-      descriptionFile: textFlag(raw, 'descriptionFile'),
-      isCheck: hasFlag(raw, 'check'),
-      allowsDirty: hasFlag(raw, 'allowDirty'),
-      isForced: hasFlag(raw, 'force'),
-      merges: hasFlag(raw, 'merge'),
-      allowsEmpty: hasFlag(raw, 'allowEmpty'),
+      title: raw.flags.title,
+      description: raw.flags.description,
+      descriptionFile: raw.flags.descriptionFile,
+      isCheck: raw.flags.check,
+      allowsDirty: raw.flags.allowDirty,
+      isForced: raw.flags.force,
+      merges: raw.flags.merge,
+      allowsEmpty: raw.flags.allowEmpty,
+      overridesGates: override === 'gate',
+      reason,
     }
   },
   run: (input, ctx) => publishVersion(ctx, input),
@@ -74,17 +88,19 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
       hint: 'run stet push first, or pass --allow-empty to publish it unchanged',
     })
   }
-  await checkDraft(client, version, diff.changes, input, ctx)
+  const gates = await checkDraft(client, version, diff.changes, input, ctx)
   const changes = diff.changes.flatMap(describeChange)
-  if (input.isCheck) return { version, isPublished: false, changes }
+  for (const line of gateLines(gates, ctx.style)) ctx.say(line)
+  if (input.isCheck) return { version, isPublished: false, changes, gates }
   const description = await descriptionOf(input, ctx)
   ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)} · ${await describeLive(client)}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
   const published = await publishOrRefuse(client, version, ctx, {
-    ...defined({ title: input.title, description }),
+    ...defined({ title: input.title, description, reason: input.reason }),
+    ...(input.overridesGates && { override: ['gate'] }),
     ...(input.merges ? { merge: true } : input.isForced && { force: true }),
   })
-  const report = publishedAs(published, changes)
+  const report = { ...publishedAs(published, changes), gates }
   if (workspace) await saveLock(workspace, published, true, entriesInStep(workspace))
   return report
 }
@@ -148,14 +164,14 @@ async function checkDraft(
   client: Stet,
   version: Version,
   changes: VersionDiff['changes'],
-  { isCheck, isForced, merges }: PublishInput,
+  { isCheck, isForced, merges, overridesGates }: PublishInput,
   ctx: Context,
-): Promise<void> {
+): Promise<GateVerdict[]> {
   const { ApiError } = await import('@stet/sdk')
   const found = await client.versions.checks(version.uuid, { block: 'configuration' }).catch((error: unknown) => {
     if (!(error instanceof ApiError && error.reason === 'unknown-route')) throw error
     // An older server compiles the prompts only while it publishes.
-    if (!isCheck) return { conflicts: changes.filter(({ conflict }) => conflict), checks: [] }
+    if (!isCheck) return { conflicts: changes.filter(({ conflict }) => conflict), checks: [], gates: [] }
     throw new CliError('unexpected', 'The server cannot check a draft; nothing was checked', {
       hint: 'upgrade the server',
     })
@@ -166,6 +182,13 @@ async function checkDraft(
   }
   const findings = found.checks.flatMap(({ findings }) => findings)
   if (findings.length > 0) throw await refusedFindings(findings, ctx)
+  // A server of an earlier release has no gates.
+  const { gates = [] } = found
+  const isBlocked = found.checks.some(({ name, state }) => name === 'gate' && state === 'blocked')
+  // With --merge, the gates judge the merged texts, which only the publication makes.
+  if (isBlocked && !overridesGates && (!merges || isCheck))
+    throw refusedGates(gates.filter(({ verdict }) => verdict !== 'pass'))
+  return gates
 }
 
 function refusedFindings(findings: readonly ReleaseFinding[], ctx: Context): Promise<CliError> {
@@ -194,6 +217,7 @@ export async function refusalOf(error: unknown, ctx: Context): Promise<unknown> 
     const found = error.details.documents.map(({ path, errors }) => ({ path, found: findingsOf({ errors }) }))
     return refusedPrompts(found, true, ctx)
   }
+  if (hasReason(error, 'gate')) return refusedGates(error.details.gates)
   if (!hasReason(error, 'release-refused')) return error
   const findings = error.details.checks.flatMap(({ findings }) => findings)
   return refusedFindings(findings, ctx)

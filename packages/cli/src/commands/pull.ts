@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path'
 import type { Version } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import { compiles } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
@@ -9,7 +9,7 @@ import type { LockEntry } from '../settings/lock-file.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
 import { applyPull, type PullStep } from '../sync/apply.ts'
 import { lockPathOf, type Preference, planPull } from '../sync/compare.ts'
-import { KnownTexts } from '../sync/merge/known-texts.ts'
+import { KnownTexts, rememberTexts } from '../sync/merge/known-texts.ts'
 import {
   abortMerges,
   findLiveConflicts,
@@ -19,7 +19,6 @@ import {
   noteLive,
 } from '../sync/merge/live-merge.ts'
 import { type Merger, noFormerText, withText } from '../sync/merge/merge-prompt.ts'
-import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import type { Refusal } from '../sync/scan.ts'
 import { openWorkspace, saveLock, selectorOf, type Workspace } from '../sync/workspace.ts'
@@ -46,27 +45,27 @@ export const command = defineCommand({
   summary:
     "Writes the server's changes into the files and merges them with local edits. Exits with 6 if lines conflict.",
   examples: ['stet pull', 'stet pull support --theirs', 'stet pull --version-uuid live --dry-run'],
-  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
-  flags: [
-    { long: '--dry-run', summary: 'only show what would happen' },
-    { long: '--theirs', summary: "resolve conflicts with the server's text" },
-    { long: '--ours', summary: 'resolve conflicts with the local text' },
-    { long: '--abort', summary: 'discard merges that were not pushed, and restore the texts before them' },
-    { long: '--prune', summary: 'delete unedited files whose prompt was deleted on the server' },
-    { long: '--bundle', value: '<file>', summary: 'also write a JSON file that maps paths to contents' },
-  ],
+  args: { '[path...]': 'prompts or folders (all)' },
+  flags: {
+    '--dry-run': 'only show what would happen',
+    '--theirs': "resolve conflicts with the server's text",
+    '--ours': 'resolve conflicts with the local text',
+    '--abort': 'discard merges that were not pushed, and restore the texts before them',
+    '--prune': 'delete unedited files whose prompt was deleted on the server',
+    '--bundle <file>': 'also write a JSON file that maps paths to contents',
+  },
   parse(raw): PullInput {
-    if (hasFlag(raw, 'theirs') && hasFlag(raw, 'ours')) throw new CliError('usage', 'Use --theirs or --ours, not both')
-    const aborts = hasFlag(raw, 'abort')
-    if (aborts && (hasFlag(raw, 'theirs') || hasFlag(raw, 'ours'))) {
+    if (raw.flags.theirs && raw.flags.ours) throw new CliError('usage', 'Use --theirs or --ours, not both')
+    const aborts = raw.flags.abort
+    if (aborts && (raw.flags.theirs || raw.flags.ours)) {
       throw new CliError('usage', 'Use --abort without --theirs or --ours')
     }
     return {
       names: raw.args,
-      preference: hasFlag(raw, 'theirs') ? 'theirs' : hasFlag(raw, 'ours') ? 'ours' : undefined,
-      isPruning: hasFlag(raw, 'prune'),
-      isDry: hasFlag(raw, 'dryRun'),
-      bundle: textFlag(raw, 'bundle'),
+      preference: raw.flags.theirs ? 'theirs' : raw.flags.ours ? 'ours' : undefined,
+      isPruning: raw.flags.prune,
+      isDry: raw.flags.dryRun,
+      bundle: raw.flags.bundle,
       aborts,
     }
   },

@@ -1,5 +1,5 @@
 import type { Change, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
@@ -7,8 +7,8 @@ import { writeMerged } from '../sync/apply.ts'
 import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/compare.ts'
 import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
+import { rememberTexts } from '../sync/merge/known-texts.ts'
 import { noteLive, rebaseOnLive } from '../sync/merge/live-merge.ts'
-import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
 import { entriesAfterPush, refuseTooMany, sendChanges, withBases } from '../sync/send.ts'
@@ -23,6 +23,7 @@ import {
 } from '../sync/workspace.ts'
 import { countOf, shortUuid } from '../terminal/output.ts'
 import { requiredParameters } from '../ui/parameters.ts'
+import { warnOfLeftRows } from './left-rows.ts'
 import { isUnpushed, type PublishReport, publishedAs, publishVersion, refusalOf, sayPublished } from './publish.ts'
 import { describeChanges, firstToRun, type PushReport, sayChanges, sayFindings, sayPushed } from './push-report.ts'
 
@@ -48,34 +49,25 @@ export const command = defineCommand({
     'stet push support/reply --dry-run',
     'stet push --for "$BRANCH" --yes',
   ],
-  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
-  flags: [
-    {
-      long: '--name',
-      short: '-m',
-      value: '<name>',
-      summary: 'name of the draft, also of an existing one',
-    },
-    { long: '--draft', value: '<ref>', summary: 'send to this draft' },
-    { long: '--new', summary: 'open a new draft' },
-    {
-      long: '--for',
-      value: '<name>',
-      summary: 'open the draft of this name, or replace all its changes',
-    },
-    { long: '--no-moves', summary: 'treat moved files as deleted and new ones' },
-    { long: '--delete', summary: 'also delete prompts without a file' },
-    { long: '--force', summary: 'overwrite conflicts in the draft, with --publish in live' },
-    { long: '--dry-run', summary: 'only show what would happen' },
-    { long: '--publish', summary: 'publish too, all or nothing if the folder follows no draft' },
-  ],
+  args: { '[path...]': 'prompts or folders (all)' },
+  flags: {
+    '-m, --name <name>': 'name of the draft, also of an existing one',
+    '--draft <ref>': 'send to this draft',
+    '--new': 'open a new draft',
+    '--for <name>': 'open the draft of this name, or replace all its changes',
+    '--no-moves': 'treat moved files as deleted and new ones',
+    '--delete': 'also delete prompts without a file',
+    '--force': 'overwrite conflicts in the draft, with --publish in live',
+    '--dry-run': 'only show what would happen',
+    '--publish': 'publish too, all or nothing if the folder follows no draft',
+  },
   parse(raw): PushInput {
-    const draft = textFlag(raw, 'draft')
-    const name = textFlag(raw, 'name')
-    const forName = textFlag(raw, 'for')
-    if (draft !== undefined && hasFlag(raw, 'new')) throw new CliError('usage', 'Use --draft or --new, not both')
+    const draft = raw.flags.draft
+    const name = raw.flags.name
+    const forName = raw.flags.for
+    if (draft !== undefined && raw.flags.new) throw new CliError('usage', 'Use --draft or --new, not both')
     const isNarrowed = raw.args.length > 0 || (draft ?? name) !== undefined
-    if (forName !== undefined && (isNarrowed || hasFlag(raw, 'new') || hasFlag(raw, 'publish'))) {
+    if (forName !== undefined && (isNarrowed || raw.flags.new || raw.flags.publish)) {
       throw new CliError('usage', '--for sends the whole folder to a draft of its own', {
         hint: 'omit the paths, --name, --draft, --new and --publish',
       })
@@ -85,12 +77,12 @@ export const command = defineCommand({
       name,
       draft,
       forName,
-      opensNew: hasFlag(raw, 'new') || forName !== undefined,
-      deletes: hasFlag(raw, 'delete'),
-      isForced: hasFlag(raw, 'force'),
-      isDry: hasFlag(raw, 'dryRun'),
-      publishes: hasFlag(raw, 'publish'),
-      guessesMoves: raw.flags.moves !== false,
+      opensNew: raw.flags.new || forName !== undefined,
+      deletes: raw.flags.delete,
+      isForced: raw.flags.force,
+      isDry: raw.flags.dryRun,
+      publishes: raw.flags.publish,
+      guessesMoves: raw.flags.moves,
     }
   },
   run: push,
@@ -118,6 +110,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const changes = [...sendable, ...deletions]
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   refuseTooMany(changes)
+  await warnOfLeftRows(workspace.client, { changes, selected }, ctx)
   const target: Target = input.isDry
     ? { version: workspace.version, isNew: false }
     : await send(workspace, input, { changes, selected }, ctx)

@@ -8,7 +8,7 @@ import { describeVersion, findVersion } from '../sync/version-ref.ts'
 export const command = defineCommand({
   summary: "Discards changes of the draft and restores live's text. Local files stay unchanged until stet pull.",
   examples: ['stet revert support/reply', 'stet revert --yes', 'stet revert -V 0b9c7b7e support/reply support/triage'],
-  args: [{ name: 'path', summary: 'prompts (all changes of the draft)', isMany: true }],
+  args: { '[path...]': 'prompts (all changes of the draft)' },
   parse: ({ args }) => ({ names: args }),
   async run({ names }, ctx): Promise<RevertResult> {
     const client = await ctx.client()

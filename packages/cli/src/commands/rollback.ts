@@ -1,6 +1,6 @@
 import type { Release, Stet, VersionDiff } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { requireReleases } from '../settings/client.ts'
@@ -21,23 +21,20 @@ interface RollbackReport {
 }
 
 export const command = defineCommand({
-  summary: 'Makes live serve an earlier release again: shows the diff, and asks.',
+  summary: 'Returns live to an earlier release, after showing the diff and asking.',
   examples: ['stet rollback', 'stet rollback v12 --dry-run', 'stet rollback 5d0a3c1e@1 --reason "Too many complaints"'],
-  args: [
-    {
-      name: 'release',
-      summary:
-        'number of a release, or what live served: v12, a uuid or its first 8 digits, <version>@<revision> (the one before)',
-    },
-  ],
-  flags: [
-    { long: '--reason', value: '<text>', summary: 'for the history' },
-    { long: '--dry-run', summary: 'only show what would change' },
-  ],
+  args: {
+    '[release]':
+      'number of a release, or what live served: v12, a uuid or its first 8 digits, <version>@<revision> (the one before)',
+  },
+  flags: {
+    '--reason <text>': 'reason, kept in the history',
+    '--dry-run': 'only show what would change',
+  },
   parse: (raw): RollbackInput => ({
     ref: raw.args[0],
-    reason: textFlag(raw, 'reason'),
-    isDry: hasFlag(raw, 'dryRun'),
+    reason: raw.flags.reason,
+    isDry: raw.flags.dryRun,
   }),
   run: rollBack,
   print({ target, release, changes }, { style, say }) {

@@ -2,10 +2,9 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Message, RunResult, Stet, ToolHandler, ToolMap } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, hasFlag, listFlag, type RawInput, textFlag } from '../command.ts'
+import { defineCommand, type Flags, type Input } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import type { Flag, FlagName } from '../settings/global-flags.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 import { promptNamed } from '../sync/prompt-path.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
@@ -31,16 +30,16 @@ export interface RunInput {
   toolsFile?: string | undefined
 }
 
-const flags = [
+const flags = {
   ...parameterFlags,
-  { long: '--message', short: '-m', value: '<text>', isMany: true, summary: 'user message after the prompt' },
-  { long: '--background', summary: 'print the uuid of the conversation and exit; stet attach follows it' },
-  { long: '--no-stream', summary: 'wait for the whole answer' },
-  { long: '--tools', value: '<module>', summary: 'answer tool calls with the exported functions of a module' },
-  { long: '--id', value: '<identifier>', summary: 'custom identifier, stored with the conversation' },
-  shownFlag,
-  { long: '--save', value: '<file>', summary: 'also write the result as JSON' },
-] as const satisfies readonly Flag[]
+  '-m, --message <text>...': 'user message after the prompt',
+  '--background': 'print the uuid of the conversation and exit; stet attach follows it',
+  '--no-stream': 'wait for the whole answer',
+  '--tools <module>': 'answer tool calls with the exported functions of a module',
+  '--id <identifier>': 'custom identifier, stored with the conversation',
+  ...shownFlag,
+  '--save <file>': 'also write the result as JSON',
+} as const satisfies Flags
 
 export const command = defineCommand({
   summary: 'Runs a prompt. The answer streams to standard output, everything else to standard error.',
@@ -50,17 +49,17 @@ export const command = defineCommand({
     'stet run support/reply -p ticket="It fails" --json | jq -r .event',
     'stet attach $(stet run report --background)',
   ],
-  args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
+  args: { '<path>': 'the prompt' },
   flags,
   parse: parseRun,
   run: runPrompt,
 })
 
-function parseRun(raw: RawInput<FlagName<typeof flags>>): RunInput {
-  const isBackground = hasFlag(raw, 'background')
-  const saveTo = textFlag(raw, 'save')
-  const toolsFile = textFlag(raw, 'tools')
-  const isStreaming = raw.flags['stream'] !== false
+function parseRun(raw: Input<typeof flags>): RunInput {
+  const isBackground = raw.flags.background
+  const saveTo = raw.flags.save
+  const toolsFile = raw.flags.tools
+  const isStreaming = raw.flags.stream
   if (isBackground && (saveTo !== undefined || toolsFile !== undefined || !isStreaming)) {
     throw new CliError('usage', 'Use --background without --no-stream, --tools or --save: it exits before the answer')
   }
@@ -68,9 +67,9 @@ function parseRun(raw: RawInput<FlagName<typeof flags>>): RunInput {
   return {
     path: raw.args[0] ?? '',
     parameters: parseParameters(raw),
-    messages: listFlag(raw, 'message').map((content): Message => ({ role: 'user', content })),
+    messages: raw.flags.message.map((content): Message => ({ role: 'user', content })),
     transport: isBackground ? 'background' : isStreaming ? 'stream' : 'json',
-    customIdentifier: textFlag(raw, 'id'),
+    customIdentifier: raw.flags.id,
     shown: parseShown(raw),
     saveTo,
     toolsFile,

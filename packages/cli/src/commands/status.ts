@@ -1,5 +1,5 @@
 import type { Project } from '@stet/sdk'
-import { defineCommand, hasFlag } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { type Compared, conflictStates, isInStep, shownState } from '../sync/compare.ts'
@@ -46,17 +46,17 @@ const letters: Partial<Record<StatusEntry['state'], string>> = {
 export const command = defineCommand({
   summary: 'Shows what differs between the files, the last pull and the server.',
   examples: ['stet status', 'stet status --check', 'stet status --offline'],
-  flags: [
-    { long: '--check', summary: 'exit with 3 when anything differs' },
-    { long: '--offline', summary: 'compare with the last pull only; makes no request' },
-    { long: '--no-moves', summary: 'treat moved files as deleted and new ones' },
-    allowEmptyFlag,
-  ],
+  flags: {
+    '--check': 'exit with 3 when anything differs',
+    '--offline': 'compare with the last pull only; makes no request',
+    '--no-moves': 'treat moved files as deleted and new ones',
+    ...allowEmptyFlag,
+  },
   parse: (raw) => ({
-    isCheck: hasFlag(raw, 'check'),
-    isOffline: hasFlag(raw, 'offline'),
-    allowsEmpty: hasFlag(raw, 'allowEmpty'),
-    guessesMoves: raw.flags.moves !== false,
+    isCheck: raw.flags.check,
+    isOffline: raw.flags.offline,
+    allowsEmpty: raw.flags.allowEmpty,
+    guessesMoves: raw.flags.moves,
   }),
   run: ({ isOffline, ...input }, ctx) => (isOffline ? statusOffline(ctx, input) : statusOnline(ctx, input)),
   print: printStatus,

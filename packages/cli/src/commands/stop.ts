@@ -5,7 +5,7 @@ import { findConversation } from '../ui/recent-conversations.ts'
 export const command = defineCommand({
   summary: 'Stops the latest run of a conversation. A run that has ended stays unchanged.',
   examples: ['stet stop 9f0d6c1e'],
-  args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true }],
+  args: { '<conversation>': 'its uuid, or the first 8 digits' },
   parse: ({ args }) => ({ ref: args[0] ?? '' }),
   run: async ({ ref }, ctx) => (await ctx.client()).runs.stop(await findConversation(ref, ctx)),
   print({ uuid, stopped, status }, { say, style }) {

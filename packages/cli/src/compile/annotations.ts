@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import type { Prompt, PromptIssue } from '@stet/sdk'
 import type { Context } from '../context.ts'
-import { isOn } from '../io.ts'
 import { promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
+import { githubCommand, githubPath, isInGitHubActions } from '../terminal/github.ts'
 import type { Problem } from './compile-texts.ts'
 
 type Annotation = Omit<Problem, 'frame'>
@@ -13,13 +13,11 @@ export type Finding = Omit<Annotation, 'path' | 'file'>
 
 /** Prints annotations in GitHub Actions only. GitHub shows each one at its line. */
 export function annotate(findings: readonly Annotation[], { io }: Pick<Context, 'io'>): void {
-  if (!isOn(io.env['GITHUB_ACTIONS'])) return
-  // GitHub resolves paths from the checkout's root.
-  const root = io.env['GITHUB_WORKSPACE'] || io.cwd
-  for (const finding of findings) {
-    // GitHub reads both streams. Standard output contains the command's data.
-    if (finding.file !== null) io.err(annotationOf(finding, relative(root, finding.file).replaceAll('\\', '/')))
-  }
+  if (!isInGitHubActions(io)) return
+  // GitHub reads both streams. Standard output contains the command's data.
+  for (const { severity, file, line, column: col, code: title, message } of findings)
+    if (file !== null)
+      io.err(githubCommand(severity, { file: githubPath(file, io), line, col, title }, message), 'command')
 }
 
 /** The server's findings in a prompt: compile errors first, then settings that a run would refuse, then warnings. */
@@ -32,19 +30,18 @@ export async function annotatePrompts(
   prompts: readonly { path: string; found: readonly Finding[] }[],
   ctx: Context,
 ): Promise<void> {
-  const folder = promptsDirOf(await ctx.settings())
-  const fileOf = (path: string): string | null => {
-    const file = join(folder, path + promptEnding)
-    return existsSync(file) ? file : null
-  }
+  const fileOf = await promptFiles(ctx)
   const findings = prompts.flatMap(({ path, found }) =>
     found.map((issue): Annotation => ({ ...issue, path, file: fileOf(path) })),
   )
   annotate(findings, ctx)
 }
 
-function annotationOf({ severity, line, column, code, message }: Annotation, file: string): string {
-  const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
-  const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
-  return `::${severity} file=${property(file)},line=${line},col=${column},title=${property(code)}::${data(message)}\n`
+/** Finds the file of a prompt. Null if the prompt exists only on the server. */
+export async function promptFiles(ctx: Pick<Context, 'settings'>): Promise<(path: string) => string | null> {
+  const folder = promptsDirOf(await ctx.settings())
+  return (path) => {
+    const file = join(folder, path + promptEnding)
+    return existsSync(file) ? file : null
+  }
 }

@@ -45,7 +45,8 @@ export function schemaSeenFrom(folder: string): string | undefined {
   return way.startsWith('..') ? way : `./${way}`
 }
 
-function findUpwards(folder: string, name: string): string | undefined {
+/** Searches the folder and its parents, up to the root of the git checkout. */
+export function findUpwards(folder: string, name: string): string | undefined {
   for (let current = resolve(folder); ; current = dirname(current)) {
     const file = join(current, name)
     if (existsSync(file)) return file

@@ -8,17 +8,6 @@ export interface Flag {
   variable?: string
 }
 
-/** @example FlagName<[{ long: '--dry-run'; summary: '' }, { long: '--no-pull'; summary: '' }]> // 'dryRun' | 'pull' */
-export type FlagName<Flags extends readonly Flag[]> = NameOf<Flags[number]['long']>
-type NameOf<Long> = Long extends `--no-${infer Name}`
-  ? Camel<Name>
-  : Long extends `--${infer Name}`
-    ? Camel<Name>
-    : never
-type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}`
-  : Name
-
 export const globalFlags: readonly Flag[] = [
   { long: '--base-url', value: '<url>', variable: 'STET_BASE_URL', summary: 'URL of the server' },
   { long: '--api-key-stdin', summary: 'read the API key from standard input' },

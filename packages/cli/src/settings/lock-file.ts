@@ -30,8 +30,6 @@ export interface Lock {
   /** With `ref` live, the folder follows live. `seq` is the release of live with which the entries were compared. */
   version: { uuid: string; status: VersionStatus; name: string; ref?: 'live'; seq?: number }
   prompts: Record<string, LockEntry>
-  /** Maps ids of imported prompts, by which applications called them, to paths. */
-  aliases?: Record<string, string>
 }
 
 const lockfileVersion = 1
@@ -57,9 +55,9 @@ export async function writeLockFile(file: string, lock: Lock): Promise<void> {
 }
 
 /** Sorted keys keep git diffs small. */
-export function formatLock({ baseUrl, projectId, version, prompts, aliases }: Lock): string {
+export function formatLock({ baseUrl, projectId, version, prompts }: Lock): string {
   const lock = { lockfileVersion, baseUrl, projectId, version, prompts: sorted(prompts) }
-  return `${JSON.stringify({ ...lock, ...(aliases && { aliases: sorted(aliases) }) }, null, 2)}\n`
+  return `${JSON.stringify(lock, null, 2)}\n`
 }
 
 function sorted<T>(values: Readonly<Record<string, T>>): Record<string, T> {
@@ -75,12 +73,7 @@ function parseLock(value: Record<string, unknown>, file: string): Lock {
     throw new CliError('usage', `${file} is not a stet lock file`, { hint: 'run stet init --force to write a new one' })
   }
   const entries = Object.entries(prompts).map(([path, entry]): [string, LockEntry] => [path, parseEntry(entry)])
-  const lock: Lock = { baseUrl, projectId, version, prompts: Object.fromEntries(entries) }
-  if (!isJsonObject(value['aliases'])) return lock
-  const aliases = Object.entries(value['aliases']).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  )
-  return { ...lock, aliases: Object.fromEntries(aliases) }
+  return { baseUrl, projectId, version, prompts: Object.fromEntries(entries) }
 }
 
 function isVersion(value: unknown): value is Lock['version'] {

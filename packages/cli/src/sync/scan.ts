@@ -35,7 +35,7 @@ export async function scanProject(settings: Settings, warn: (message: string) =>
 }
 
 /** A command that compares files treats an empty folder as an error: a checkout or a setting is probably wrong. */
-export const allowEmptyFlag = { long: '--allow-empty', summary: 'accept a folder without prompt files' } as const
+export const allowEmptyFlag = { '--allow-empty': 'accept a folder without prompt files' } as const
 
 /**
  * Throws if the folder has no prompt files at all, or none that the patterns include. `allowsEmpty` is undefined for a

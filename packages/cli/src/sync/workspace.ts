@@ -1,5 +1,4 @@
 import type { Stet, UnresolvedPrompt, Version } from '@stet/sdk'
-import { defined } from '@stet/template/defined'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
@@ -266,7 +265,6 @@ export async function saveLock(
       ...(version.uuid === workspace.version?.uuid && workspace.seq !== undefined && { seq: workspace.seq }),
     },
     prompts: version.status === 'draft' ? prompts : withoutDraftNotes(prompts),
-    ...defined({ aliases: settings.lock?.aliases }),
   }
   await writeLockFile(settings.lockFile, lock)
 }

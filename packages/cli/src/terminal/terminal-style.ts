@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Io } from '../io.ts'
+import { isInGitHubActions, withoutCommands } from './github.ts'
 
 // Marks stet's own styles. The mark is random, so that text from a server, a file or a model cannot imitate a style.
 const ownMark = `\x1b<${randomBytes(12).toString('hex')}:`
@@ -52,6 +53,7 @@ function styled(text: string): string {
  */
 export function guardOutput(io: Io, isJson: boolean): Io {
   const asJson = (text: string): string => text.replaceAll(control, asEscape)
+  const isObeyed = isInGitHubActions(io)
   return {
     ...io,
     out(text, form = isJson ? 'json' : 'text') {
@@ -59,7 +61,11 @@ export function guardOutput(io: Io, isJson: boolean): Io {
       else if (!io.tty.stdout) io.out(text)
       else io.out(form === 'json' ? asJson(text) : styled(text))
     },
-    err: (text) => io.err(isJson ? asJson(text) : styled(text)),
+    err(text, form) {
+      const shown = isJson ? asJson(text) : styled(text)
+      if (!isObeyed || form === 'command') io.err(shown)
+      else io.err(isJson ? shown.replaceAll('##[', '#\\u0023[') : withoutCommands(shown))
+    },
   }
 }
 

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { CliError, codeOfSignal, type FailureCode } from '../exit-code.ts'
 import { maxReconnects } from '../settings/client.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
+import { Interruption } from './interruption.ts'
 import { rememberConversation } from './recent-conversations.ts'
 import { type RunHead, RunOutput, type Shown } from './run-output.ts'
 
@@ -48,23 +49,20 @@ export async function showWholeRun(
   ctx: Context,
 ): Promise<RunResult> {
   const output = new RunOutput(ctx, shown, head)
-  const controller = new AbortController()
-  let leftBy: FailureCode | undefined
-  const release = ctx.io.onInterrupt((signal) => {
-    leftBy = codeOfSignal(signal)
-    controller.abort()
-  })
+  const interruption = new Interruption(ctx)
   try {
-    const result = await start(controller.signal)
+    const result = await start(interruption.signal)
     await rememberConversation(result.uuid, ctx)
     output.whole(result)
     await saveResult(result, saveTo, ctx)
     return result
   } catch (error) {
-    if (leftBy === undefined) throw error
-    throw new CliError(leftBy, 'Disconnected; the run ends after its grace period unless another reader is attached')
+    interruption.throwIfInterrupted(
+      'Disconnected; the run ends after its grace period unless another reader is attached',
+    )
+    throw error
   } finally {
-    release()
+    interruption.end()
   }
 }
 

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import type { Prompt } from '@stet/sdk'
-import { listFlag, type RawInput, textFlag } from '../command.ts'
+import type { Flags, Input } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import type { Flag, FlagName } from '../settings/global-flags.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 
 /** One `-p` flag. `value` is literal text, the name of a file, or JSON. */
@@ -14,16 +13,10 @@ export interface ParameterArgument {
   value: string
 }
 
-export const parameterFlags = [
-  {
-    long: '--param',
-    short: '-p',
-    value: '<name=value>',
-    isMany: true,
-    summary: 'parameter: name=text, name=@file or name:=json',
-  },
-  { long: '--params', value: '<file>', summary: 'parameters from a JSON file; - is standard input' },
-] as const satisfies readonly Flag[]
+export const parameterFlags = {
+  '-p, --param <name=value>...': 'parameter: name=text, name=@file or name:=json',
+  '--params <file>': 'parameters from a JSON file; - is standard input',
+} as const satisfies Flags
 
 export interface ParameterInput {
   named: ParameterArgument[]
@@ -31,8 +24,8 @@ export interface ParameterInput {
   file: string | undefined
 }
 
-export function parseParameters(raw: RawInput<FlagName<typeof parameterFlags>>): ParameterInput {
-  return { named: listFlag(raw, 'param').map(parseParameter), file: textFlag(raw, 'params') }
+export function parseParameters(raw: Input<typeof parameterFlags>): ParameterInput {
+  return { named: raw.flags.param.map(parseParameter), file: raw.flags.params }
 }
 
 /** Reads the parameters. A `-p` flag overrides the parameters file. */

@@ -1,8 +1,7 @@
 import type { RunResult, StreamEvent } from '@stet/sdk'
-import { type RawInput, textFlag } from '../command.ts'
+import type { Flags, Input } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import type { Flag } from '../settings/global-flags.ts'
 import { shortUuid } from '../terminal/output.ts'
 import { conversationText } from './conversation-text.ts'
 
@@ -10,13 +9,11 @@ import { conversationText } from './conversation-text.ts'
 export type Shown = 'text' | 'events' | 'messages'
 
 export const shownFlag = {
-  long: '--show',
-  value: '<what>',
-  summary: 'text (the answer), events (one line each) or messages (the conversation at the end)',
-} as const satisfies Flag
+  '--show <what>': 'text (the answer), events (one line each) or messages (the conversation at the end)',
+} as const satisfies Flags
 
-export function parseShown(raw: RawInput<'show'>): Shown {
-  const text = textFlag(raw, 'show') ?? 'text'
+export function parseShown(raw: Input<typeof shownFlag>): Shown {
+  const text = raw.flags.show ?? 'text'
   if (text === 'text' || text === 'events' || text === 'messages') return text
   throw new CliError('usage', `--show must be text, events or messages, not "${text}"`)
 }

@@ -11,7 +11,7 @@ import { type Ended, runInProcess } from './test-io.ts'
 // A hook that runs the tests names its own repository.
 for (const name of ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']) delete process.env[name]
 
-const bin = fileURLToPath(new URL('../../bin/stet.mjs', import.meta.url))
+export const bin = fileURLToPath(new URL('../../bin/stet.mjs', import.meta.url))
 
 /** A command that runs in this process. */
 export interface Running {

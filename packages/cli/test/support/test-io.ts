@@ -16,6 +16,7 @@ export const ioIn = (given: Partial<Io> & { cwd: string }): Io => ({
   out: () => {},
   err: () => {},
   readStdin: async () => new Uint8Array(),
+  async *stdin() {},
   onInterrupt: () => () => {},
   openLines: () => ({ prompt() {}, close() {} }),
   ...given,

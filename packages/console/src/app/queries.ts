@@ -87,7 +87,7 @@ export const providersQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** The models whose prices the server knows, of a type of provider. No key of it needs to be stored. */
+/** The models of a provider type in the price table. Needs no stored key of that type. */
 export function modelsQuery(modelsOf: ProviderKind) {
   return queryOptions({
     queryKey: ['models', modelsOf],

@@ -12,6 +12,8 @@ interface PromptSearch {
   tab?: PromptTab
   /** The uuid of the chosen example. */
   example?: string
+  /** The uuid of the experiment whose results are shown. */
+  experiment?: string
   /** The uuid of the shown run, or of its conversation. */
   run?: string
   /** The arms that the run pane compares. */
@@ -39,19 +41,13 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: ({ to }): { to?: string } => (typeof to === 'string' ? { to } : {}),
-  component: screen(
-    () => import('../screens/sign-in/page.tsx'),
-    ({ SignInPage }) => SignInPage,
-  ),
+  component: screen(() => import('../screens/sign-in/page.tsx'), 'SignInPage'),
 })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  component: screen(
-    () => import('../screens/home/page.tsx'),
-    ({ HomePage }) => HomePage,
-  ),
+  component: screen(() => import('../screens/home/page.tsx'), 'HomePage'),
 })
 
 const project = createRoute({
@@ -63,10 +59,7 @@ const project = createRoute({
   },
   component: KnownProject,
 })
-const KeptTexts = screen(
-  () => import('../screens/prompts/kept-texts.tsx'),
-  ({ KeptTexts }) => KeptTexts,
-)
+const KeptTexts = screen(() => import('../screens/prompts/kept-texts.tsx'), 'KeptTexts')
 const version = createRoute({
   getParentRoute: () => project,
   path: '/v/$version',
@@ -75,17 +68,15 @@ const version = createRoute({
 const prompts = createRoute({
   getParentRoute: () => version,
   path: '/prompts',
-  component: screen(
-    () => import('../screens/prompts/page.tsx'),
-    ({ PromptsPage }) => PromptsPage,
-  ),
+  component: screen(() => import('../screens/prompts/page.tsx'), 'PromptsPage'),
 })
 const prompt = createRoute({
   getParentRoute: () => prompts,
   path: '/$',
-  validateSearch: ({ tab, example, run, arms, line }): PromptSearch => ({
+  validateSearch: ({ tab, example, experiment, run, arms, line }): PromptSearch => ({
     ...(isPromptTab(tab) && { tab }),
     ...(typeof example === 'string' && { example }),
+    ...(typeof experiment === 'string' && { experiment }),
     ...(typeof run === 'string' && { run }),
     ...armsIn(arms),
     ...(Number.isInteger(line) && { line: Number(line) }),
@@ -95,37 +86,41 @@ const changes = createRoute({
   getParentRoute: () => version,
   path: '/changes',
   validateSearch: diffSearch,
-  component: screen(
-    () => import('../screens/changes/page.tsx'),
-    ({ ChangesPage }) => ChangesPage,
-  ),
+  component: screen(() => import('../screens/changes/page.tsx'), 'ChangesPage'),
 })
 const history = createRoute({
   getParentRoute: () => project,
   path: '/history',
   validateSearch: diffSearch,
-  component: screen(
-    () => import('../screens/history/page.tsx'),
-    ({ HistoryPage }) => HistoryPage,
-  ),
+  component: screen(() => import('../screens/history/page.tsx'), 'HistoryPage'),
 })
 const overview = createRoute({
   getParentRoute: () => project,
   path: '/overview',
   validateSearch: overviewSearch,
-  component: screen(
-    () => import('../screens/overview/page.tsx'),
-    ({ OverviewPage }) => OverviewPage,
-  ),
+  component: screen(() => import('../screens/overview/page.tsx'), 'OverviewPage'),
 })
 const runs = createRoute({
   getParentRoute: () => project,
   path: '/runs',
   validateSearch: runFilter,
-  component: screen(
-    () => import('../screens/runs/page.tsx'),
-    ({ RunsPage }) => RunsPage,
-  ),
+  component: screen(() => import('../screens/runs/page.tsx'), 'RunsPage'),
+})
+const experiment = createRoute({
+  getParentRoute: () => project,
+  path: '/experiments/$experiment',
+  component: screen(() => import('../screens/experiments/page.tsx'), 'ExperimentPage'),
+})
+const queue = createRoute({
+  getParentRoute: () => project,
+  path: '/queue/$evaluation',
+  validateSearch: ({ tag }): { tag?: string } => (typeof tag === 'string' ? { tag } : {}),
+  component: screen(() => import('../screens/queue/page.tsx'), 'QueuePage'),
+})
+const judge = createRoute({
+  getParentRoute: () => project,
+  path: '/judges/$evaluation',
+  component: screen(() => import('../screens/judge/page.tsx'), 'JudgePage'),
 })
 const historyEntry = createRoute({ getParentRoute: () => history, path: '/$entry' })
 
@@ -137,19 +132,13 @@ const run = createRoute({
     ...((tab === 'timeline' || tab === 'events') && { tab }),
     ...(Number.isInteger(at) && { at: Number(at) }),
   }),
-  component: screen(
-    () => import('../screens/runs/inspector/page.tsx'),
-    ({ RunPage }) => RunPage,
-  ),
+  component: screen(() => import('../screens/runs/inspector/page.tsx'), 'RunPage'),
 })
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  component: screen(
-    () => import('../screens/settings/page.tsx'),
-    ({ SettingsPage }) => SettingsPage,
-  ),
+  component: screen(() => import('../screens/settings/page.tsx'), 'SettingsPage'),
 })
 const settingsStart = createRoute({
   getParentRoute: () => settings,
@@ -169,6 +158,9 @@ const routeTree = root.addChildren([
       history.addChildren([historyEntry]),
       overview,
       runs,
+      experiment,
+      queue,
+      judge,
     ]),
     run,
     settings.addChildren([settingsStart, settingsPage]),

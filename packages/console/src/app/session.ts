@@ -219,7 +219,11 @@ export function useSignedOut(): boolean {
 /** Call this with the error of any request that is sent outside of a query or mutation. */
 export function noticeSignedOut(error: unknown): void {
   if (isOtherPerson(error)) resumeSoon()
-  else if (isSignedOut(error)) signedOut.set(true)
+  else if (isSignedOut(error)) {
+    // The server answers. Otherwise an outage would last until the user has signed in.
+    noticeResponse()
+    signedOut.set(true)
+  }
 }
 
 function noticeFailure(error: unknown): void {

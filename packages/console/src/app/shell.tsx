@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, type MouseEvent, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
+import { BarSlot, Screen } from '../ui/screen.tsx'
 import { Skeleton } from '../ui/states.tsx'
-import { BarSlot } from './bar-actions.tsx'
 import { Failure } from './failure.tsx'
 import css from './frame/frame.module.css'
 import { Lines } from './frame/lines/lines.tsx'
 import { listenForUpgrade, noticeUpgrade } from './frame/lines/upgrade.ts'
 import { Overlays, openOverlay } from './frame/overlays.tsx'
-import { projectIdOf, useKeptRecents, useProjectId, useVersion } from './frame/place.ts'
+import { projectIdOf, useKeptRecents, useProjectId } from './frame/place.ts'
+import { usePlaces } from './frame/rail/places.ts'
 import { Rail } from './frame/rail/rail.tsx'
 import { useKeptFocus, useTitleFocus } from './frame/title-focus.ts'
 import { TopBar } from './frame/top-bar.tsx'
@@ -52,7 +53,6 @@ function Frame({ serverVersion }: { serverVersion: string }) {
   useFrameShortcuts()
   useKeptPlace()
   useKeptRecents()
-  useTitleFocus(main)
   useKeptFocus(main)
   return (
     <div className={css['shell']}>
@@ -65,12 +65,30 @@ function Frame({ serverVersion }: { serverVersion: string }) {
         <FirstSteps />
         <BarSlot value={slot}>
           <div className={css['screen']} data-screen>
-            <Outlet />
+            <Suspense fallback={<LoadingScreen />}>
+              <Outlet />
+              <TitleFocus main={main} />
+            </Suspense>
           </div>
         </BarSlot>
       </main>
       <Overlays />
     </div>
+  )
+}
+
+/** Beside the screen, so that it acts once the data of the screen is there. */
+function TitleFocus({ main }: { main: RefObject<HTMLElement | null> }) {
+  useTitleFocus(main)
+  return null
+}
+
+/** In place of a screen whose data is loading. The frame around it stays. */
+function LoadingScreen() {
+  return (
+    <Screen>
+      <Skeleton lines={6} />
+    </Screen>
   )
 }
 
@@ -102,55 +120,23 @@ function FirstSteps() {
 
 function useFrameShortcuts(): void {
   const navigate = useNavigate()
-  const projectId = useProjectId()
-  const version = useVersion()
-  const project = String(projectId)
+  const places = usePlaces()
   const group = 'Everywhere'
   const needsWrite = useBlocked('write')
   const isRestricted = useSession().apiKey.projectId !== null
-  const needsProject = projectId === null && 'open a project first'
+  const needsProject = useProjectId() === null && 'open a project first'
   useShortcuts([
     { keys: 'mod+k', label: 'Find anything', group, inPalette: false, run: () => openOverlay('palette') },
     { keys: '?', label: 'Show all keyboard shortcuts', group, run: () => openOverlay('keys') },
-    {
-      keys: 'g p',
-      label: 'Go to prompts',
-      group,
-      blocked: needsProject,
-      run: () => void navigate({ to: '/p/$project/v/$version/prompts', params: { project, version } }),
-    },
-    {
-      keys: 'g h',
-      label: 'Go to history',
-      group,
-      blocked: needsProject,
-      run: () => void navigate({ to: '/p/$project/history', params: { project } }),
-    },
-    {
-      keys: 'g o',
-      label: 'Go to the overview',
-      group,
-      blocked: needsProject,
-      run: () => void navigate({ to: '/p/$project/overview', params: { project } }),
-    },
+    ...places.map(({ name, icon: _, keys, start: __, blocked, ...address }) => ({
+      ...{ keys, label: `Go to ${name.toLowerCase()}`, group, blocked },
+      run: () => void navigate(address),
+    })),
     {
       keys: 'g 0',
       label: 'Go to the home screen',
       group,
       run: () => void navigate({ to: '/', state: { isHomeWanted: true } }),
-    },
-    {
-      keys: 'g r',
-      label: 'Go to runs',
-      group,
-      blocked: needsProject,
-      run: () => void navigate({ to: '/p/$project/runs', params: { project } }),
-    },
-    {
-      keys: 'g s',
-      label: 'Go to settings',
-      group,
-      run: () => void navigate({ to: '/settings/$page', params: { page: 'keys' } }),
     },
     { label: 'New draft', group, blocked: needsProject || needsWrite, run: () => openOverlay('new-draft') },
     {

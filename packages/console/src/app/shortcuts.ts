@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useRef } from 'react'
-import { useWatched, Watched } from '../ui/watched.ts'
+import { listen, useWatched, Watched } from '../ui/watched.ts'
 import { preferences } from './preferences.ts'
 
 /** An action that has a key. The list of keys (`?`) and the palette show it while it is registered. */
@@ -106,12 +106,8 @@ export function listenForKeys(): () => void {
     if (isEarly) event.stopPropagation()
     if (!shortcut.blocked) shortcut.run?.()
   }
-  window.addEventListener('keydown', listener, { capture: true })
-  window.addEventListener('keydown', listener)
-  return () => {
-    window.removeEventListener('keydown', listener, { capture: true })
-    window.removeEventListener('keydown', listener)
-  }
+  const stops = [{ capture: true }, {}].map((options) => listen(window, 'keydown', listener, options))
+  return () => stops.forEach((stop) => void stop())
 }
 
 /** One key with its modifiers as the user sees it: `mod+Enter` is "⌘⏎" on macOS and "Ctrl ⏎" elsewhere. */
@@ -159,8 +155,10 @@ function chordOf(event: KeyboardEvent): string {
     .join('+')
 }
 
+/** Also true if the focus is nowhere while a modal dialog is open, for example after a click on its text. */
 function isInDialog(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('dialog, [role="menu"]') !== null
+  const isInside = target instanceof Element && target.closest('dialog, [role="menu"]') !== null
+  return isInside || document.querySelector('dialog:modal') !== null
 }
 
 function isField(target: EventTarget | null): boolean {

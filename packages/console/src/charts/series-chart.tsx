@@ -166,7 +166,7 @@ function seriesOf({ label, dash, look }: ChartLine, color: string): uPlot.Series
   return { ...line, fill: color, width: 0, points: { show: false }, ...(paths && { paths }) }
 }
 
-/** Reads a color of the style sheet as the canvas takes it, which does not know `light-dark()`. */
+/** Reads a color of the style sheet in a form that the canvas accepts, which does not support `light-dark()`. */
 function colorsOf(box: HTMLElement): (name: string) => string {
   return (name) => {
     const probe = box.appendChild(document.createElement('i'))

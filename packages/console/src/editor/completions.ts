@@ -88,12 +88,10 @@ export function completePromptl(facts: () => CompletionFacts) {
     const area = frontMatterOf(text)
     const line = context.state.doc.lineAt(context.pos)
     const before = line.text.slice(0, context.pos - line.from)
-    if (area && context.pos >= area.from && context.pos <= area.to)
-      // Front matter without an end may reach into the body.
-      return (
-        inFrontMatter(context, before, { text, facts: facts() }) ?? inBody(context, before, { text, facts: facts() })
-      )
-    return inBody(context, before, { text, facts: facts() })
+    const isInArea = area && context.pos >= area.from && context.pos <= area.to
+    const known = { text, facts: facts() }
+    // Front matter without an end may reach into the body.
+    return (isInArea ? inFrontMatter(context, before, known) : null) ?? inBody(context, before, known)
   }
 }
 

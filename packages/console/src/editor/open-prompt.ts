@@ -2,6 +2,7 @@ import type { Prompt } from '@stet/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useSyncExternalStore } from 'react'
+import { toPrompt } from '../app/addresses.ts'
 import { versionsQuery } from '../app/queries.ts'
 import { useBlocked } from '../app/session.ts'
 import { openBuffers } from './buffer/open-buffers.ts'
@@ -84,8 +85,7 @@ function useAddress({ projectId, versionUuid, path }: PromptPlace, snapshot: Buf
   useEffect(() => {
     if (!target || (target.versionUuid === versionUuid && target.path === path)) return
     void navigate({
-      to: '/p/$project/v/$version/prompts/$',
-      params: { project: String(projectId), version: target.versionUuid, _splat: target.path },
+      ...toPrompt(projectId, target.versionUuid, target.path),
       search: (search) => search,
       // The old path has no prompt to go back to.
       replace: target.path !== path,

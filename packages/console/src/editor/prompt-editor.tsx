@@ -1,9 +1,9 @@
-import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
+import { autocompletion, closeCompletion, completionKeymap, currentCompletions } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { bracketMatching } from '@codemirror/language'
 import { nextDiagnostic, previousDiagnostic } from '@codemirror/lint'
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
-import { Compartment, EditorState, type Extension } from '@codemirror/state'
+import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state'
 import {
   EditorView,
   highlightActiveLine,
@@ -202,6 +202,16 @@ function showPlace(view: EditorView, place: TextPlace): void {
   view.focus()
 }
 
+/** Escape belongs to the completion only while a list is shown, and to a dialog beside the editor otherwise. */
+const completionKeys = completionKeymap.map((binding) =>
+  binding.key === 'Escape' ? { ...binding, run: closeShownCompletion } : binding,
+)
+
+function closeShownCompletion(view: EditorView): boolean {
+  const isShown = currentCompletions(view.state).length > 0
+  return closeCompletion(view) && isShown
+}
+
 function editing(facts: RefObject<CompletionFacts>): Extension {
   return [
     lineNumbers(),
@@ -215,9 +225,10 @@ function editing(facts: RefObject<CompletionFacts>): Extension {
     EditorView.lineWrapping,
     promptl(),
     typeOver,
-    autocompletion({ override: [completePromptl(() => facts.current)], icons: false }),
+    autocompletion({ override: [completePromptl(() => facts.current)], icons: false, defaultKeymap: false }),
+    Prec.highest(keymap.of(completionKeys)),
     diagnostics(),
-    keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+    keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap]),
     editorTheme,
   ]
 }

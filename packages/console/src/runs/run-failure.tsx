@@ -2,6 +2,7 @@ import { use } from 'react'
 import { Button } from '../ui/button.tsx'
 import { withSigns } from '../ui/hidden-characters.ts'
 import { ErrorDetails, Notice } from '../ui/states.tsx'
+import layout from '../ui/styles/layout.module.css'
 import type { RunTrouble } from './follow-run.ts'
 import css from './output/output.module.css'
 import { RunPlaceContext } from './run-place.ts'
@@ -33,7 +34,7 @@ export function RunFailure({ trouble, onRejoin }: RunFailureProps) {
         {provider && (
           <blockquote className={css['quote']}>
             <p className={css['words']}>{withSigns(provider.words)}</p>
-            <footer className={css['quiet']}>{[provider.name, provider.status].filter(Boolean).join(' · ')}</footer>
+            <footer className={layout['small']}>{[provider.name, provider.status].filter(Boolean).join(' · ')}</footer>
           </blockquote>
         )}
         <ErrorDetails code={code} requestId={requestId} />

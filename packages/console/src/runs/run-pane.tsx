@@ -4,10 +4,11 @@ import { lazy, memo, Suspense, useEffect, useMemo, useRef, useState, useSyncExte
 import { examplesQuery } from '../app/queries.ts'
 import { useBlocked } from '../app/session.ts'
 import { keyText, useShortcuts } from '../app/shortcuts.ts'
-import { Button, Hidden } from '../ui/button.tsx'
+import { Button, Hidden, join } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import runningMark from '../ui/marks/mark-running.svg'
 import { Notice } from '../ui/states.tsx'
+import layout from '../ui/styles/layout.module.css'
 import { counted } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import type { EditorPart } from './compare/arm-column.tsx'
@@ -243,11 +244,11 @@ function InputsPart(props: InputsPartProps) {
   const fillFrom = ({ uuid, name, parameters: values }: Example) =>
     fill({ drafts: draftsOf(fields, values), example: uuid }, `Filled in from ${name}`)
   return (
-    <div className={css['inputs']} data-keeps-focus="button">
-      <div className={css['head']}>
-        <h2 className={css['heading']}>Inputs</h2>
+    <div className={join(layout['stack'], css['inputs'])} data-keeps-focus="button">
+      <div className={join(layout['row'], layout['head'])}>
+        <h2 className={layout['title']}>Inputs</h2>
         {fields.length > 0 && !isPasting && (
-          <Button look="quiet" className={css['aside']} onClick={() => setPasting(true)}>
+          <Button look="quiet" className={layout['aside']} onClick={() => setPasting(true)}>
             Paste JSON
           </Button>
         )}
@@ -276,7 +277,7 @@ function InputsPart(props: InputsPartProps) {
           onBelong={belongTo}
         />
       ) : (
-        <p className={css['quiet']}>
+        <p className={layout['quiet']}>
           {document.errors.length > 0 ? 'The inputs appear when the prompt compiles.' : 'This prompt has no inputs.'}
         </p>
       )}
@@ -329,7 +330,7 @@ function RunBar({ session, comparison, view, blocked: given, onRun }: RunBarProp
     },
   ])
   return (
-    <div className={css['bar']} data-run-bar>
+    <div className={join(layout['row'], css['bar'])} data-run-bar>
       {isOn ? (
         <Button
           busy={arms === 0 && view?.isStopping}

@@ -8,7 +8,8 @@ interface DialogProps {
   title: ReactNode
   /** One or two sentences below the title. */
   text?: ReactNode
-  open: boolean
+  /** False keeps its state while it is not shown. */
+  open?: boolean
   onClose: () => void
   wide?: boolean
   /** Only its buttons close the dialog, because it holds what cannot be shown or written again. */
@@ -26,7 +27,7 @@ interface DialogProps {
 }
 
 /** A modal dialog. When it closes, the focus returns to where it was. */
-export function Dialog({ open, ...props }: DialogProps) {
+export function Dialog({ open = true, ...props }: DialogProps) {
   return open && <OpenDialog {...props} />
 }
 
@@ -58,8 +59,7 @@ function OpenDialog(props: Omit<DialogProps, 'open'>) {
   )
 }
 
-interface FormDialogProps extends Pick<DialogProps, 'title' | 'text' | 'wide' | 'onClose' | 'children'> {
-  open?: boolean
+interface FormDialogProps extends Pick<DialogProps, 'title' | 'text' | 'wide' | 'open' | 'onClose' | 'children'> {
   /** The verb on the button that sends the form. */
   submit: string
   busy: boolean
@@ -69,25 +69,14 @@ interface FormDialogProps extends Pick<DialogProps, 'title' | 'text' | 'wide' | 
 }
 
 /** A form in a dialog. Enter in a field sends it, like its button. */
-export function FormDialog({
-  open = true,
-  submit,
-  busy,
-  missing,
-  onSubmit,
-  onClose,
-  children,
-  ...dialog
-}: FormDialogProps) {
+export function FormDialog({ submit, busy, missing, onSubmit, children, ...dialog }: FormDialogProps) {
   const id = useId()
   return (
     <Dialog
       {...dialog}
-      open={open}
-      onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={dialog.onClose}>Cancel</Button>
           <Button look="primary" type="submit" form={id} busy={busy} blocked={missing}>
             {submit}
           </Button>
@@ -109,24 +98,19 @@ export function FormDialog({
   )
 }
 
-interface ConfirmProps {
-  title: ReactNode
-  /** The consequence, and the object that it concerns. */
-  text: ReactNode
+/** The text is the consequence, and the object that it concerns. */
+interface ConfirmProps extends Pick<DialogProps, 'title' | 'text' | 'open' | 'onClose' | 'children'> {
   /** The verb on the button, for example "Delete". */
   action: string
   danger?: boolean
-  open: boolean
-  onClose: () => void
   /** A rejection is shown in the dialog, which then stays open. */
   onConfirm: () => Promise<unknown>
   /** A word that the user must type first, for what cannot be undone. */
   word?: string
-  children?: ReactNode
 }
 
 /** Asks before something that is hard to undo. Only its buttons and Escape close it. */
-export function Confirm({ title, text, action, danger, open, onClose, onConfirm, word, children }: ConfirmProps) {
+export function Confirm({ action, danger, onClose, onConfirm, word, children, ...dialog }: ConfirmProps) {
   const [typed, setTyped] = useState('')
   const [state, setState] = useState<'idle' | 'busy' | Error>('idle')
   const close = () => {
@@ -147,10 +131,8 @@ export function Confirm({ title, text, action, danger, open, onClose, onConfirm,
   }
   return (
     <Dialog
-      title={title}
-      text={text}
+      {...dialog}
       isQuestion
-      open={open}
       onClose={cancel}
       actions={
         <>
@@ -169,22 +151,18 @@ export function Confirm({ title, text, action, danger, open, onClose, onConfirm,
       }
     >
       {children}
-      {word && <TypedWord word={word} value={typed} onChange={setTyped} />}
+      {word && (
+        <TextField
+          label={
+            <>
+              Type <code>{word}</code> to continue
+            </>
+          }
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+      )}
       {state instanceof Error && <p role="alert">{state.message}</p>}
     </Dialog>
-  )
-}
-
-function TypedWord({ word, value, onChange }: { word: string; value: string; onChange: (value: string) => void }) {
-  return (
-    <TextField
-      label={
-        <>
-          Type <code>{word}</code> to continue
-        </>
-      }
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    />
   )
 }

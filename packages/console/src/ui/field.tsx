@@ -19,15 +19,13 @@ interface Control {
   className: string
 }
 
+interface FieldProps extends Described {
+  className?: string | undefined
+  children: (control: Control) => ReactNode
+}
+
 /** A label, one control and its texts. The control is made by `children`, which receives the ids that connect them. */
-export function Field({
-  label,
-  note,
-  hint,
-  problem,
-  className,
-  children,
-}: Described & { className?: string | undefined; children: (control: Control) => ReactNode }) {
+export function Field({ label, note, hint, problem, className, children }: FieldProps) {
   const id = useId()
   const control: Control = {
     id,
@@ -53,14 +51,9 @@ export function Field({
 
 type Native<Tag extends 'input' | 'textarea' | 'select'> = Omit<ComponentProps<Tag>, 'id' | 'className'>
 
-export function TextField({
-  label,
-  note,
-  hint,
-  problem,
-  mono,
-  ...rest
-}: Described & Native<'input'> & { mono?: boolean }) {
+type Typed<Tag extends 'input' | 'textarea'> = Described & Native<Tag> & { mono?: boolean }
+
+export function TextField({ label, note, hint, problem, mono, ...rest }: Typed<'input'>) {
   return (
     <Field {...{ label, note, hint, problem }} className={mono ? css['mono'] : undefined}>
       {(control) => <input type="text" autoComplete="off" spellCheck={false} {...rest} {...control} />}
@@ -69,18 +62,31 @@ export function TextField({
 }
 
 /** A text of several lines, which grows with its content. */
-export function TextAreaField({
-  label,
-  note,
-  hint,
-  problem,
-  mono,
-  ...rest
-}: Described & Native<'textarea'> & { mono?: boolean }) {
+export function TextAreaField({ label, note, hint, problem, mono, ...rest }: Typed<'textarea'>) {
   return (
     <Field {...{ label, note, hint, problem }} className={mono ? css['mono'] : undefined}>
       {(control) => <textarea rows={2} spellCheck={!mono} {...rest} {...control} />}
     </Field>
+  )
+}
+
+interface ChoiceProps<Value extends string> extends Described {
+  value: Value
+  /** Each value with its words. */
+  choices: readonly (readonly [value: Value, text: ReactNode])[]
+  onChange: (value: Value) => void
+}
+
+/** A choice among values that are all known. */
+export function ChoiceField<Value extends string>({ choices, onChange, ...rest }: ChoiceProps<Value>) {
+  return (
+    <SelectField {...rest} onChange={({ target }) => onChange(target.value as Value)}>
+      {choices.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </SelectField>
   )
 }
 

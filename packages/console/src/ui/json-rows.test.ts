@@ -34,7 +34,7 @@ test('a value that is nested very deeply is read without recursion', () => {
 })
 
 test('a window has the rows in view, with some on both sides, in steps', () => {
-  const seen = { count: 2000, rowHeight: 32, height: 900 }
+  const seen = { count: 2000, rowHeight: 32, spare: 16, height: 900 }
   expect(windowOf({ ...seen, top: 200 })).toEqual({ from: 0, to: 40 })
   const scrolled = windowOf({ ...seen, top: -32 * 1000 })
   expect(scrolled.from).toBe(984)

@@ -10,6 +10,7 @@ import {
   type RefObject,
   use,
   useEffect,
+  useId,
   useLayoutEffect,
   useRef,
   useState,
@@ -17,6 +18,7 @@ import {
 import { createPortal } from 'react-dom'
 import { Icon } from './icon.tsx'
 import css from './styles/overlays.module.css'
+import { listen } from './watched.ts'
 
 type Trigger = ReactElement<ComponentProps<'button'>>
 
@@ -35,6 +37,7 @@ const Close = createContext(() => {})
 export function Menu({ trigger, children, ...place }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
+  const id = useId()
   const close = () => {
     // Before anything else opens, which would return the focus to the menu.
     button.current?.focus()
@@ -43,6 +46,7 @@ export function Menu({ trigger, children, ...place }: MenuProps) {
   return (
     <>
       {cloneElement(trigger, {
+        id: trigger.props.id ?? id,
         ref: button,
         'aria-haspopup': 'menu',
         'aria-expanded': isOpen,
@@ -73,10 +77,7 @@ function OpenMenu({ button, align = 'start', side = 'bottom', onClose, onLeave, 
     placeAt(menu.current, button.current.getBoundingClientRect(), align, side)
     itemsOf(menu.current)[0]?.focus()
   }, [button, align, side])
-  useEffect(() => {
-    addEventListener('resize', onLeave)
-    return () => removeEventListener('resize', onLeave)
-  }, [onLeave])
+  useEffect(() => listen(window, 'resize', onLeave), [onLeave])
   const onBlur = ({ relatedTarget: next }: FocusEvent) => {
     // Another window may have the focus now. The menu gets it back with this one.
     if (document.hasFocus() && next !== button.current && !menu.current?.contains(next)) onLeave()
@@ -101,6 +102,7 @@ function OpenMenu({ button, align = 'start', side = 'bottom', onClose, onLeave, 
         ref={menu}
         className={css['popup']}
         role="menu"
+        aria-labelledby={button.current?.id}
         tabIndex={-1}
         onBlur={onBlur}
         onKeyDown={onKeyDown}

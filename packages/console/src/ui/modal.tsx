@@ -7,6 +7,10 @@ import {
   useRef,
 } from 'react'
 import { createPortal } from 'react-dom'
+import { listen, Watched } from './watched.ts'
+
+/** The open modal dialogs, the topmost one last. Everything below it is inert. */
+export const openModals = new Watched<readonly HTMLDialogElement[]>([])
 
 interface ModalProps extends Omit<ComponentProps<'dialog'>, 'onClose' | 'open'> {
   /** `any` adds a click beside it to Escape, in browsers that have `closedby`. */
@@ -27,7 +31,11 @@ export function Modal({ closedby = 'any', keepsFocus = false, onClose, ...rest }
     dialog.showModal()
     const fields = ':is(input, select, textarea, button, a[href], [tabindex="0"]):not(:disabled, [tabindex="-1"])'
     dialog.querySelector<HTMLElement>(fields)?.focus()
-    return () => dialog.close()
+    openModals.set([...openModals.get(), dialog])
+    return () => {
+      openModals.set(openModals.get().filter((other) => other !== dialog))
+      dialog.close()
+    }
   }, [keepsFocus])
   const close = (event: SyntheticEvent | Event) => {
     event.preventDefault()
@@ -41,10 +49,9 @@ export function Modal({ closedby = 'any', keepsFocus = false, onClose, ...rest }
     if (!keepsFocus) return
     const before = document.activeElement
     const dialog = element.current
-    const listener = (event: globalThis.KeyboardEvent) => closeOutside(event)
-    addEventListener('keydown', listener)
+    const stop = listen(window, 'keydown', (event) => closeOutside(event))
     return () => {
-      removeEventListener('keydown', listener)
+      stop()
       if (before instanceof HTMLElement && dialog?.contains(document.activeElement)) before.focus()
     }
   }, [keepsFocus])

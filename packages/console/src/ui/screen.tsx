@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react'
+import { createContext, type ReactNode, use } from 'react'
+import { createPortal } from 'react-dom'
 import { join } from './button.tsx'
 import css from './styles/content.module.css'
 
@@ -17,4 +18,13 @@ export function ScreenTitle({ children, beside }: { children: ReactNode; beside?
       {beside}
     </header>
   )
+}
+
+/** The place for a screen's actions in the top bar. Null until the bar is shown. */
+export const BarSlot = createContext<HTMLElement | null>(null)
+
+/** Shows a screen's actions in the top bar. The one primary button comes last. */
+export function BarActions({ children }: { children: ReactNode }) {
+  const slot = use(BarSlot)
+  return slot && createPortal(children, slot)
 }

@@ -1,4 +1,6 @@
-import { useEffect, useEffectEvent, useState } from 'react'
+import { type ReactNode, useEffect, useEffectEvent, useState } from 'react'
+import { createPortal } from 'react-dom'
+import { openModals } from './modal.tsx'
 import css from './styles/overlays.module.css'
 import { useWatched, Watched } from './watched.ts'
 
@@ -19,15 +21,29 @@ export function say(text: string, action?: Said['action']): void {
   shown.set([...shown.get(), { id: ++count, text, action }])
 }
 
-/** Renders the toasts. The page has exactly one. */
+/**
+ * Renders the toasts. The page has exactly one. While a modal dialog is open, they are its last part: elsewhere it would
+ * cover them, and they would be inert. Each of the two places stays while toasts come and go: screen readers announce
+ * what is added to a live region, not what a new one has.
+ */
 export function Toasts() {
   const toasts = useWatched(shown)
+  const dialog = useWatched(openModals).at(-1)
   const close = (id: number) => shown.set(shown.get().filter((said) => said.id !== id))
+  const list = toasts.map(({ id, ...said }) => <Toast key={id} {...said} onClose={() => close(id)} />)
   return (
-    <section className={css['toasts']} aria-label="Notifications" aria-live="polite">
-      {toasts.map(({ id, ...said }) => (
-        <Toast key={id} {...said} onClose={() => close(id)} />
-      ))}
+    <>
+      {createPortal(<Place>{dialog ? null : list}</Place>, document.body)}
+      {dialog && createPortal(<Place>{list}</Place>, dialog)}
+    </>
+  )
+}
+
+/** Without toasts it has no name, so that it is no landmark. */
+function Place({ children }: { children: ReactNode[] | null }) {
+  return (
+    <section className={css['toasts']} aria-label={children?.length ? 'Notifications' : undefined} aria-live="polite">
+      {children}
     </section>
   )
 }

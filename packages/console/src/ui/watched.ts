@@ -36,6 +36,17 @@ export function useWatched<Value>({ watch, get }: Watched<Value>): Value {
   return useSyncExternalStore(watch, get)
 }
 
+/** Calls `listener` for events until the returned function is called. */
+export function listen<Name extends keyof WindowEventMap>(
+  target: EventTarget,
+  name: Name,
+  listener: (event: WindowEventMap[Name]) => void,
+  options?: AddEventListenerOptions,
+): () => void {
+  target.addEventListener(name, listener as EventListener, options)
+  return () => target.removeEventListener(name, listener as EventListener, options)
+}
+
 /** Whether a media query matches now, for example `(prefers-color-scheme: dark)`. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(

@@ -1,9 +1,8 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { listen } from './watched.ts'
 
-/** Rows beyond the visible ones on both sides, so that keys and fast scrolling find rows. */
-const spare = 16
-/** The window moves in steps, so that scrolling renders once for several rows. */
-const step = 8
+/** Rows of one line beyond the visible ones on both sides, so that keys and fast scrolling find rows. */
+const spareLines = 16
 
 interface Seen {
   count: number
@@ -13,11 +12,15 @@ interface Seen {
   top: number
   /** The height of the page. */
   height: number
+  /** Rows beyond the visible ones on both sides. */
+  spare: number
 }
 
 /** The rows to render, from `from` up to but without `to`. Pure. */
-export function windowOf({ count, rowHeight, top, height }: Seen): { from: number; to: number } {
+export function windowOf({ count, rowHeight, top, height, spare }: Seen): { from: number; to: number } {
   if (rowHeight <= 0) return { from: 0, to: Math.min(count, spare * 4) }
+  // The window moves in steps, so that scrolling renders once for several rows.
+  const step = Math.ceil(spare / 2)
   const first = Math.floor(-top / rowHeight) - spare
   const from = Math.max(0, Math.min(Math.floor(first / step) * step, count - 1))
   const last = Math.ceil((height - top) / rowHeight) + spare
@@ -35,30 +38,30 @@ interface Windowed<Box extends HTMLElement> {
   rowHeight: number
 }
 
-/** The rows of a long list that are worth rendering. All rows have one height. */
-export function useWindowed<Box extends HTMLElement>(count: number): Windowed<Box> {
+/**
+ * The rows of a long list that are worth rendering. All rows have one height.
+ *
+ * @param spare fewer for rows of many lines
+ */
+export function useWindowed<Box extends HTMLElement>(count: number, spare = spareLines): Windowed<Box> {
   const list = useRef<Box>(null)
   const lastHeight = useRef(0)
-  const [{ from, to, rowHeight }, setShown] = useState({ ...windowOf({ ...nothing, count }), rowHeight: 0 })
+  const [{ from, to, rowHeight }, setShown] = useState({ ...windowOf({ ...nothing, count, spare }), rowHeight: 0 })
   useLayoutEffect(() => {
     const look = () => {
       const box = list.current
       if (!box) return
       const height = box.querySelector('[data-line]')?.getBoundingClientRect().height ?? lastHeight.current
       lastHeight.current = height
-      const seen = { count, rowHeight: height, top: box.getBoundingClientRect().top, height: innerHeight }
+      const seen = { count, rowHeight: height, top: box.getBoundingClientRect().top, height: innerHeight, spare }
       const next = { ...windowOf(seen), rowHeight: height }
       setShown((now) => (now.from === next.from && now.to === next.to && now.rowHeight === height ? now : next))
     }
     look()
     const options = { capture: true, passive: true }
-    addEventListener('scroll', look, options)
-    addEventListener('resize', look)
-    return () => {
-      removeEventListener('scroll', look, options)
-      removeEventListener('resize', look)
-    }
-  }, [count])
+    const stops = [listen(window, 'scroll', look, options), listen(window, 'resize', look)]
+    return () => stops.forEach((stop) => void stop())
+  }, [count, spare])
   const end = Math.min(to, count)
   return { list, from, to: end, before: from * rowHeight, after: Math.max(0, count - end) * rowHeight, rowHeight }
 }

@@ -53,7 +53,11 @@ test('a draft is renamed and deleted in its menu, and brought back at once or at
   await editor.type(', typed last')
   await choose(page, 'Delete draft…')
   const question = page.getByRole('alertdialog', { name: 'Delete the draft “Warm tone”?' })
-  await question.getByText('This draft has 1 change.').waitFor()
+  // The focus is nowhere now, and keys must not leave the page below the question.
+  await question.getByText('This draft has 1 change.').click()
+  for (const key of ['g', 'h']) await page.keyboard.press(key)
+  expect(await question.isVisible()).toBe(true)
+  expect(new URL(page.url()).pathname).toContain('/prompts/support/reply')
   await question.getByRole('button', { name: 'Delete draft' }).click()
   await page.getByRole('button', { name: /^Version: Live/ }).waitFor()
   await page.getByText('Deleted the draft “Warm tone”').waitFor()
@@ -72,10 +76,14 @@ test('a draft is renamed and deleted in its menu, and brought back at once or at
     ],
   )
   const refusal = { status: 409, json: { name: 'ConflictError', errorCode: 'x', message: 'Not now', details: {} } }
-  await page.route(/\/versions\?.*deleted=true/, (route) => route.fulfill(refusal), { times: 1 })
+  const deletedDrafts = /\/versions\?.*deleted=true/
+  await page.route(deletedDrafts, (route) => route.fulfill(refusal))
   await page.goto(server.promptAddress('support/reply', draft))
   await page.getByRole('heading', { level: 1, name: 'The version could not be loaded' }).waitFor()
-  await page.getByRole('alert').filter({ hasText: 'Not now' }).getByRole('button', { name: 'Try again' }).click()
+  const refused = page.getByRole('alert').filter({ hasText: 'Not now' })
+  await refused.waitFor()
+  await page.unroute(deletedDrafts)
+  await refused.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('heading', { level: 1, name: 'The draft “Warm tone” was deleted' }).waitFor()
   const kept = page.getByRole('region', { name: 'Unsaved texts' })
   expect(await kept.textContent()).toMatch(/^Text of support\/reply from .* was not saved\.Copy it$/)

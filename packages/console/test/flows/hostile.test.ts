@@ -5,6 +5,7 @@ import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, writePrompt } from '../support/editor-page.ts'
 import { frontMatter, openRun } from '../support/run-part.ts'
 import { type ConsoleServer, sharedServer } from '../support/server.ts'
+import { tasksDuring } from '../support/tasks.ts'
 
 const browser = consoleBrowser()
 const hostile = [
@@ -31,7 +32,7 @@ async function expectText(page: Page): Promise<void> {
   expect(await page.title()).not.toContain('taken')
 }
 
-test('as an output of 5 MB', async () => {
+test('as an output of 5 MB, and as anything that the inspector shows', async () => {
   const part = await openRun(browser, server, 'plain')
   const length = 5 * 1024 * 1024
   const delta = `${hostile}\n`.repeat(Math.ceil(length / 100 / (hostile.length + 1)))
@@ -46,7 +47,83 @@ test('as an output of 5 MB', async () => {
   // The page keeps working.
   await part.input('topic').fill('another')
   expect(await part.input('topic').inputValue()).toBe('another')
+  await inspect(part.page)
 })
+
+/** Twice the longest task on a busy machine, which other programs keep from its caches. */
+const mostMs = 400
+const deep = 10_000
+const answers: Record<string, string> = {
+  markup: hostile,
+  'JSON with markup': JSON.stringify({ [hostile]: hostile }),
+  '10 MB': `${hostile}\n`.repeat(Math.ceil((10 * 1024 * 1024) / (hostile.length + 1))),
+  'a line of 10 MB': 'x'.repeat(10 * 1024 * 1024),
+  'quotes in quotes': `${'>'.repeat(deep)} deep`,
+  'lists in lists': Array.from({ length: 200 }, (_, at) => `${' '.repeat(2 * at)}- ${at}`).join('\n'),
+  'open brackets': '['.repeat(deep),
+  'emphasis in emphasis': `${'*a '.repeat(deep)}${'*'.repeat(deep)}`,
+  'JSON in JSON': `${'['.repeat(deep)}${']'.repeat(deep)}`,
+  'from right to left': `${'שלום עולם '.repeat(2_000)}\u202E${hostile}`,
+}
+
+/** Opens the newest run with facts and answers that no server would accept, one after the other. */
+async function inspect(page: Page): Promise<void> {
+  const { items } = await server.read<{ items: Run[] }>(`/projects/${server.project.id}/runs?limit=1`)
+  const [{ uuid, conversationUuid }] = items as [Run]
+  const run = await server.read<object>(`/runs/${uuid}`)
+  const author = { id: 1, name: hostile, email: 'a@example.com' }
+  const span = (at: number) => ({
+    ...{ kind: at % 2 ? 'model' : 'step', name: `${at} ${hostile}`, parent: at % 2 ? at - 1 : null, status: 'ok' },
+    ...{ startMs: at, endMs: at + 1 },
+  })
+  const facts = {
+    ...{ model: hostile, provider: hostile, finishReason: hostile, customIdentifier: hostile, tags: [hostile], author },
+    ...{ parameters: { [hostile]: hostile, list: [hostile] }, messageRange: [0, 1], givenFrom: null, givenCount: 0 },
+    ...{
+      note: { text: hostile, author, at: '2026-01-01T00:00:00Z' },
+      spans: Array.from({ length: 300 }, (_, at) => span(at)),
+    },
+  }
+  let text = ''
+  await page.route(`**/runs/${uuid}`, (route) =>
+    route.request().resourceType() === 'document' ? route.fallback() : route.fulfill({ json: { ...run, ...facts } }),
+  )
+  await page.route(`**/conversations/${conversationUuid}`, (route) =>
+    route.fulfill({
+      json: { uuid: conversationUuid, conversation: [{ role: 'assistant', content: [{ type: 'text', text }] }] },
+    }),
+  )
+  const slow: string[] = []
+  const measured = async (what: string, work: () => Promise<unknown>) => {
+    const longest = Math.max(...(await tasksDuring(page, work)))
+    console.log(`the inspector, ${what}: longest task ${longest.toFixed()} ms of processor time`)
+    if (longest > mostMs) slow.push(`${what}: ${longest} ms`)
+  }
+  const answer = page.locator('article[data-role=assistant]')
+  for (const [name, given] of Object.entries(answers)) {
+    text = given
+    await measured(name, async () => {
+      await page.goto(server.address(`/runs/${uuid}`))
+      await answer.waitFor()
+      await page.keyboard.press('m')
+      await page.getByRole('button', { name: 'As written', pressed: true }).waitFor()
+      await page.keyboard.press('m')
+      await page.getByRole('button', { name: 'As written', pressed: false }).waitFor()
+    })
+    expect(await answer.textContent()).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u001b]/)
+    await expectText(page)
+  }
+  await measured('300 spans', async () => {
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    await page.getByRole('button', { name: /^Model 299/ }).press('Enter')
+    await page.getByText('from 299 ms').waitFor()
+  })
+  expect(await page.locator('main').textContent()).toContain('<script>document.title')
+  await expectText(page)
+  expect(slow).toEqual([])
+}
+
+type Run = Record<'uuid' | 'conversationUuid', string>
 
 test('as the arguments and the result of a tool', async () => {
   const part = await openRun(browser, server, 'tool')

@@ -73,6 +73,21 @@ test('charts, table, strip, evidence and home have the figures of the routes, an
   await page.getByRole('link', { name: 'By model' }).click()
   await page.getByRole('region', { name: 'Figures by model' }).getByRole('link', { name: 'house-model' }).waitFor()
 
+  await page.getByRole('region', { name: 'Latest errors' }).getByText('Incorrect API key provided').waitFor()
+
+  // A time of one's own, in the zone of the browser.
+  await page.getByRole('button', { name: 'Custom' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Choose a time' })
+  await dialog.getByLabel('To').fill('2020-01-02T00:00')
+  expect(await dialog.getByRole('button', { name: 'Show' }).getAttribute('aria-disabled')).toBe('true')
+  await dialog.getByLabel('From').fill('2020-01-01T00:00')
+  await page.keyboard.press('Enter')
+  await page.getByText('No prompt ran in the chosen time.').waitFor()
+  await page.reload()
+  await page.getByText('No prompt ran in the chosen time.').waitFor()
+  await page.getByRole('link', { name: '1 h', exact: true }).click()
+  await chart(page, 'Runs').waitFor()
+
   // The drawing follows the theme.
   const drawn = () =>
     page

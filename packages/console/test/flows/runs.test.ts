@@ -104,6 +104,9 @@ it('puts new runs above the others when they are asked for, tags a selection and
   await page.keyboard.press('Enter')
   await page.getByText('Tagged 1 conversation', { exact: false }).waitFor()
   await expect.poll(() => rowsOf(page).first().textContent()).toContain('<b>odd</b>')
+  // The keys continue at the row.
+  const inRow = rowsOf(page).first().locator(':focus')
+  await expect.poll(() => inRow.count()).toBe(1)
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export as JSONL' }).click()
   const lines = readFileSync(await (await download).path(), 'utf8')
@@ -117,6 +120,23 @@ it('puts new runs above the others when they are asked for, tags a selection and
       messages: expect.arrayContaining([expect.objectContaining({ role: 'assistant' })]),
     },
   ])
+
+  // Stopped before its second page, an export leaves no file.
+  const files: string[] = []
+  page.on('download', (file) => files.push(file.suggestedFilename()))
+  await page.getByRole('button', { name: 'Clear the selection' }).click()
+  let pages = 0
+  await page.route('**/runs?*include=content*', async (route) => {
+    pages += 1
+    if (pages > 1) return
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), nextCursor: 'next' } })
+  })
+  await page.getByRole('button', { name: 'Export all as JSONL' }).click()
+  await page.getByRole('button', { name: 'Stop the export (4)' }).click()
+  await page.getByRole('button', { name: 'Export all as JSONL' }).waitFor()
+  expect([pages, files]).toEqual([2, []])
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
 
 it('is found by the start of its uuid, and shows inputs, Markdown, timeline and events; labels and inputs are reused', async () => {
@@ -140,6 +160,11 @@ it('is found by the start of its uuid, and shows inputs, Markdown, timeline and 
   await page.getByRole('button', { name: /^Model gpt-4o-mini/ }).press('Enter')
   await page.getByText(/12 tokens in/).waitFor()
   expect(new URL(page.url()).search).toBe('?tab=timeline&at=1')
+  // An earlier run of its conversation has its events too.
+  const body = { messages: [{ role: 'user', content: 'More' }] }
+  await server.api('POST', `/conversations/${target?.conversationUuid}/chat`, { body })
+  await page.reload()
+  await page.getByRole('link', { name: 'Chat 1' }).waitFor()
   await page.getByRole('tab', { name: 'Events' }).click()
   await page.getByRole('button', { name: /provider-started/ }).click()
   await page.getByRole('tree', { name: /^Event \d/ }).waitFor()
@@ -148,7 +173,7 @@ it('is found by the start of its uuid, and shows inputs, Markdown, timeline and 
   await page.keyboard.press('t')
   await page.getByRole('textbox', { name: /^Tags/ }).fill('checkout, wrong-tone')
   await page.getByRole('textbox', { name: 'Note' }).fill('Ignores <i>the</i> order')
-  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Ignores <i>the</i> order').waitFor()
   await page.getByText('wrong-tone', { exact: true }).waitFor()
 
@@ -172,9 +197,18 @@ it('follows a run of another client, also after it was hidden, and stops it', as
   const body = { path: 'support/reply', stream: true, parameters: { ticket: 'live' } }
   const response = await server.post(`${server.project.live}/documents/run`, body)
   const [live] = await listed('&status=running')
-  const { page } = await browser.open(server, `/runs/${live?.uuid}`)
+  const { page } = await browser.open(server, listPath(), { allow: /status of 404/ })
+  // The events are lost at first.
+  await page.route('**/attach', (route) =>
+    route.fulfill({ status: 404, json: { name: 'NotFoundError', message: '-' } }),
+  )
+  await page.goto(server.address(`/runs/${live?.uuid}`))
+  await page.getByText('The events could not be read').waitFor()
+  await page.unroute('**/attach')
+  await page.getByRole('button', { name: 'Reconnect' }).click()
   const said = page.locator('article[data-role=assistant]')
   await expect.poll(() => said.textContent()).toContain('one two')
+  expect(await page.getByText('The events could not be read').count()).toBe(0)
   const setHidden = (state: 'hidden' | 'visible') =>
     page.evaluate((value) => {
       Object.defineProperty(document, 'visibilityState', { value, configurable: true })

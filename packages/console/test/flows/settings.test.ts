@@ -1,6 +1,6 @@
 /** Keys, people, sessions and providers. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { consoleBrowser } from '../support/browser.ts'
+import { consoleBrowser, rarely } from '../support/browser.ts'
 import { editorOf, newDraft } from '../support/editor-page.ts'
 import { consoleServer, type OwnServer } from '../support/server.ts'
 
@@ -28,6 +28,11 @@ test('a key is created, shown once, rotated and revoked', async () => {
   expect(await form.getByLabel('Project').inputValue()).toBe('')
   await form.getByLabel('For').selectOption('Custom')
   expect(await form.getByRole('checkbox').count()).toBe(5)
+  await form.getByLabel('For').selectOption('CI')
+  await form.getByText('read, write, publish').waitFor()
+  expect(await form.getByLabel('Plan').getByRole('option').allTextContents()).toEqual(
+    [10, 166, 500].map((count) => `${count} requests per second`),
+  )
   await form.getByLabel('For').selectOption('An application that runs prompts')
   await form.getByRole('button', { name: 'Create' }).click()
 
@@ -94,7 +99,7 @@ test('without admin the page says what it takes, and whom to ask', async () => {
   await page.getByText('These people can make changes: Ana Lima (ana@example.com)').waitFor()
 })
 
-test("rotating the session's own key shows the new secret, and the session goes on", async () => {
+rarely("rotating the session's own key shows the new secret, and the session goes on", async () => {
   const key = await server.newKey(['admin'], { name: 'Ana', email: 'ana.own@example.com' })
   const { page } = await browser.open(server, '/settings/keys', { key, allow: /status of 401/ })
   const row = page.getByRole('row').filter({ hasText: key.slice(0, 9) })
@@ -167,7 +172,7 @@ test('a provider is added and tested before its first use', async () => {
   await dialog.getByText(/Incorrect API key provided/).waitFor()
 })
 
-test('an address that is emptied is not called changed, and the stored one stays', async () => {
+rarely('an address that is emptied is not called changed, and the stored one stays', async () => {
   const stored = async () =>
     (await server.read<{ name: string; url: string }[]>('/provider-api-keys')).find(isOurs)?.url
   const isOurs = ({ name }: { name: string }) => name === 'moved'
@@ -191,7 +196,7 @@ test('an address that is emptied is not called changed, and the stored one stays
   expect(await stored()).toBe(`${server.fake.url}/`)
 })
 
-test('the built-in demo provider can be tested and not deleted', async () => {
+rarely('the built-in demo provider can be tested and not deleted', async () => {
   const { page } = await browser.open(server, '/settings/providers')
   const row = page.getByRole('row', { name: /^demo/ })
   await row.getByText('not since the server started').waitFor()

@@ -1,10 +1,18 @@
 /** Debian's Chromium, and pages that may not misbehave: no error, no refused content, no other origin, no secret in sight. */
 
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterEach, expect } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { tally } from '../../../../scripts/tally.ts'
 import { chromiumFlags, chromium as consoleChromium } from '../../../sdk/test/browser/chromium.ts'
 import type { ConsoleServer } from './server.ts'
+
+export const isLong = process.env['STET_TEST_LONG'] === '1'
+
+/**
+ * A test that only `pnpm test:long` runs (ADR 70): of a rare event, or of a rule that a test of a lower level or another
+ * flow proves on every push.
+ */
+export const rarely = test.runIf(isLong)
 
 export interface PageOptions {
   width?: number

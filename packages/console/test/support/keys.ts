@@ -11,16 +11,21 @@ export function keysOf(page: Page) {
   }
   const isFocused = (target: Locator) =>
     target.evaluateAll((elements) => elements.some((element) => element === document.activeElement))
+  /** What has the focus in the next frame: people do not press Tab twice within one. */
+  const focusOf = (target: Locator) =>
+    target.evaluateAll(async (elements) => {
+      await new Promise((drawn) => requestAnimationFrame(drawn))
+      const { activeElement: it } = document
+      return { isThere: elements.some((element) => element === it), isInText: /then Tab/.test(it?.ariaLabel ?? '') }
+    })
   /** Presses a key until the element has the focus. The element may still be loading. */
   const moveTo = async (key: 'Tab' | 'Shift+Tab', target: Locator) => {
     await target.first().waitFor()
     for (let stop = 0; stop < mostStops; stop++) {
-      if (await isFocused(target)) return
+      const { isThere, isInText } = await focusOf(target)
+      if (isThere) return
       // Tab indents in the text of a prompt, unless Escape comes first.
-      const isInText = await page.evaluate(() => /then Tab/.test(document.activeElement?.ariaLabel ?? ''))
       await press(...(isInText ? ['Escape'] : []), key)
-      // People do not press Tab twice within a frame.
-      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(drawn)))
     }
     throw new Error(`${key} does not reach ${target}. The focus is on: ${await described(page)}`)
   }

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core'
 import type { PageOptions } from './browser.ts'
 import { editorOf, writePrompt } from './editor-page.ts'
+import { experimentEnd } from './experiment.ts'
 import type { ConsoleServer } from './server.ts'
 
 export interface ScreenState extends Pick<PageOptions, 'allow'> {
@@ -11,6 +12,8 @@ export interface ScreenState extends Pick<PageOptions, 'allow'> {
   isSignedOut?: boolean
   /** Opens the page of a server without projects. */
   isEmpty?: boolean
+  /** Its parts are those of another state, and a flow finds them by their names: only `pnpm test:long` checks it. */
+  isRare?: boolean
   /** Brings the screen into the state, and resolves when it shows it. */
   ready: (page: Page, server: ConsoleServer, draft: string) => Promise<unknown>
 }
@@ -61,7 +64,31 @@ export async function fillDraft(server: ConsoleServer): Promise<string> {
   await server.api('POST', `${server.project.live}/documents/run`, { body: run })
   server.fake.enqueue({ status: 401, body: { error: { message: 'Incorrect API key provided' } } })
   await server.api('POST', `${server.project.live}/documents/run`, { body: run })
+  await fillExperiment(server)
   return draft.split('/').at(-1) ?? ''
+}
+
+/** Examples of a prompt, a judge of its answers that has no labels, and an experiment of two models. */
+async function fillExperiment({ api, read, project }: ConsoleServer): Promise<void> {
+  const { documentUuid } = await read<{ documentUuid: string }>(`${project.live}/documents/support/triage`)
+  const changes = [
+    {
+      name: 'late',
+      parameters: { ticket: 'late order' },
+      checks: [{ type: 'contains', all: ['Hello'] }],
+      tags: ['must'],
+    },
+    { name: 'lamp', parameters: { ticket: 'broken lamp' }, expected: { label: 'complaint' } },
+  ]
+  await api('POST', `/projects/${project.id}/examples/batch`, { body: { documentUuid, changes } })
+  const polite = { projectId: project.id, documentUuid, name: 'Polite', metric: 'binary' }
+  await api('POST', '/evaluations', { body: polite })
+  const arms = ['gpt-4o-mini', 'gpt-4.1-mini'].map((model) => ({ versionUuid: 'live', overrides: { model } }))
+  const { status, body } = await api('POST', `/projects/${project.id}/experiments`, {
+    body: { path: 'support/triage', arms },
+  })
+  if (status !== 201) throw new Error(`The experiment was not started: ${status}`)
+  await experimentEnd({ read }, String(body['uuid']))
 }
 
 /** Live is edited with force and then has its published texts again, so the history has a revision and a rollback. */
@@ -75,6 +102,9 @@ async function editAndRollBack({ api, project }: ConsoleServer): Promise<void> {
   if (edited.status !== 200 || status !== 200)
     throw new Error(`The history was not filled: ${edited.status}, ${status}`)
 }
+
+const examplesOf = (server: ConsoleServer) => `/p/${server.project.id}/v/live/prompts/support/triage?tab=examples`
+const click = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
 
 export const screens: readonly ScreenState[] = [
   {
@@ -145,6 +175,41 @@ export const screens: readonly ScreenState[] = [
     },
   },
   {
+    name: 'examples',
+    path: examplesOf,
+    ready: (page) => page.getByRole('button', { name: 'Edit the name of late' }).waitFor(),
+  },
+  {
+    name: 'grid',
+    path: examplesOf,
+    ready: async (page) => {
+      await click(page, 'Last results')
+      await page.getByRole('gridcell').first().focus()
+    },
+  },
+  {
+    name: 'queue',
+    path: examplesOf,
+    ready: async (page) => {
+      await click(page, 'Evaluations')
+      await page.getByRole('menuitem', { name: 'Polite' }).click()
+      await page.getByRole('region', { name: 'Answer' }).waitFor()
+    },
+  },
+  {
+    name: 'judge',
+    path: examplesOf,
+    ready: async (page) => {
+      await click(page, 'Evaluations')
+      await page.getByRole('menuitem', { name: 'Create a judge' }).click()
+      const form = page.getByRole('dialog', { name: 'Create a judge' })
+      await form.getByLabel('Name').fill('Kind')
+      await form.getByLabel('Criteria').fill('Is it kind?')
+      await form.getByRole('button', { name: 'Create' }).click()
+      await page.getByText('Not validated').waitFor()
+    },
+  },
+  {
     name: 'first-run',
     path: () => '/',
     isEmpty: true,
@@ -155,7 +220,6 @@ export const screens: readonly ScreenState[] = [
 const replyOf = (server: ConsoleServer, draft: string) => `/p/${server.project.id}/v/${draft}/prompts/support/reply`
 const changesOf = (server: ConsoleServer, draft: string) => `/p/${server.project.id}/v/${draft}/changes`
 const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name }).waitFor()
-const click = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
 
 /** Menus, dialogs and refusals. `ready` opens what is checked. */
 export const openStates: readonly ScreenState[] = [
@@ -179,6 +243,7 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'user-menu',
+    isRare: true,
     path: () => '/settings/keys',
     ready: async (page) => {
       await page.getByTitle(/, default$/).click()
@@ -207,6 +272,7 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'rename',
+    isRare: true,
     path: replyOf,
     ready: async (page) => {
       await page.locator('[data-key="support/reply"]').focus()
@@ -224,6 +290,7 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'revert',
+    isRare: true,
     path: changesOf,
     ready: async (page) => {
       await click(page, /^Revert/)
@@ -253,6 +320,7 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'provider',
+    isRare: true,
     path: () => '/settings/providers',
     ready: async (page) => {
       await click(page, 'Add a provider')
@@ -281,6 +349,60 @@ export const openStates: readonly ScreenState[] = [
       await page.getByText('Completed', { exact: true }).nth(1).waitFor()
       await page.getByLabel('Difference to the first').check()
       await page.locator('ins').first().waitFor()
+    },
+  },
+  {
+    name: 'paste-rows',
+    path: examplesOf,
+    ready: async (page) => {
+      await click(page, 'Import CSV')
+      await page.getByLabel('Cells').fill('ticket\nlate')
+      await page.getByRole('region', { name: 'Preview' }).waitFor()
+    },
+  },
+  {
+    name: 'start-experiment',
+    path: examplesOf,
+    ready: async (page) => {
+      await click(page, 'Choose arms')
+      await dialog(page, 'Run 2 rows')
+    },
+  },
+  {
+    name: 'edit-row',
+    path: examplesOf,
+    ready: async (page) => {
+      await click(page, /^Edit the checks of late/)
+      await dialog(page, 'Checks of late')
+    },
+  },
+  {
+    name: 'create-rule',
+    isRare: true,
+    path: examplesOf,
+    ready: async (page) => {
+      await click(page, 'Evaluations')
+      await page.getByRole('menuitem', { name: 'Create a rule' }).click()
+      await dialog(page, 'Create a rule')
+    },
+  },
+  {
+    name: 'edit-expected',
+    path: examplesOf,
+    ready: async (page) => {
+      await click(page, 'Last results')
+      await page.getByRole('gridcell').first().focus()
+      await page.keyboard.press('e')
+      await dialog(page, 'late')
+    },
+  },
+  {
+    name: 'save-runs',
+    path: (server) => `/p/${server.project.id}/runs`,
+    ready: async (page) => {
+      await page.getByRole('checkbox').first().check()
+      await click(page, 'Save as examples')
+      await dialog(page, 'Save as an example')
     },
   },
   {
@@ -316,6 +438,7 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'session-ended',
+    isRare: true,
     path: replyOf,
     allow: /status of 401/,
     ready: async (page) => {
@@ -339,6 +462,7 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'used-link',
+    isRare: true,
     path: () => `/sign-in#${'A'.repeat(43)}`,
     isSignedOut: true,
     allow: /status of 401/,
@@ -346,6 +470,7 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'unknown-version',
+    isRare: true,
     path: (server) => `/p/${server.project.id}/v/${crypto.randomUUID()}/prompts`,
     allow: /status of 404/,
     ready: (page) => page.getByRole('heading', { name: 'This project has no version at this address' }).waitFor(),

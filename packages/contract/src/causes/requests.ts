@@ -212,7 +212,7 @@ export const REQUEST_CAUSES = {
   'metrics-loopback-only': {
     code: 'ForbiddenError',
     message: 'Metrics are served on loopback only, unless a token is configured (STET_METRICS_TOKEN)',
-    when: 'no metrics token is configured and the caller is on another machine',
-    next: 'Set `STET_METRICS_TOKEN` and send it as bearer token.',
+    when: 'no metrics token is configured, and the request is not a direct one to a loopback address',
+    next: 'Set `STET_METRICS_TOKEN` and send it as a bearer token.',
   },
 } as const satisfies Record<string, DocumentedCause>

@@ -73,6 +73,12 @@ export const RESOURCE_CAUSES = {
     when: 'the example is unknown',
     next: LIST_FIRST,
   },
+  'unknown-experiment': {
+    code: 'NotFoundError',
+    message: 'Experiment not found',
+    when: 'the experiment is unknown',
+    next: LIST_FIRST,
+  },
   'unknown-api-key': {
     code: 'NotFoundError',
     message: 'API key not found',
@@ -173,6 +179,15 @@ export const RESOURCE_CAUSES = {
     when: 'the environment does not serve `expectedVersionUuid`',
     next: 'Look at `details.current`, the uuid of the version that it serves or null, and decide again.',
   },
+  gate: {
+    code: 'ConflictError',
+    message: '{gates.length} gate(s) refuse the publication, first {gates.0.path}: {gates.0.message}',
+    details: ['gates'],
+    when: 'a gate of the project blocks the publication of a prompt',
+    next:
+      'Run an experiment of the prompt against live, or fix the rows in `details.gates`. An admin key can publish with ' +
+      '`override: ["gate"]` and a `reason`.',
+  },
   'nothing-to-return-to': {
     code: 'ConflictError',
     message: 'The environment cannot return to this release',
@@ -234,8 +249,29 @@ export const RESOURCE_CAUSES = {
     code: 'ConflictError',
     message: 'The examples of a prompt are limited to {limit} {unit}',
     details: ['limit', 'unit'],
-    when: 'the prompt would have more than 200 examples, or more than 4 MB of parameters and messages in them',
+    when: 'the prompt would have more than 1,000 examples, or more than 16 MB in them',
     next: 'Delete an example first.',
+  },
+  'experiment-active': {
+    code: 'ConflictError',
+    message: 'An experiment with the same arms and rows is running',
+    details: ['experimentUuid'],
+    when: 'an experiment with the same arms and rows is running',
+    next: 'Wait for the experiment at `details.experimentUuid`, or stop it.',
+  },
+  'evaluation-limit': {
+    code: 'ConflictError',
+    message: 'A project has at most {limit} evaluations',
+    details: ['limit'],
+    when: 'the project would have more than 1,000 evaluations, archived ones included',
+    next: 'Reuse an evaluation: `PUT /evaluations/{evaluationUuid}` with `archived: false` restores one.',
+  },
+  'too-many-experiments': {
+    code: 'ConflictError',
+    message: 'At most {limit} experiments of a workspace run at the same time',
+    details: ['limit'],
+    when: '20 experiments of the workspace are running',
+    next: 'Wait for one of them, or stop one.',
   },
   'built-in-provider-key': {
     code: 'ConflictError',

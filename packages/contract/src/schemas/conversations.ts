@@ -10,9 +10,11 @@ export const ConversationOrigin = z
   .enum(['run', 'background', 'log'])
   .meta({ description: 'How a conversation started. A `log` is an external log: stet did not run it.' })
 
-export const RequestChannel = z
-  .enum(['api', 'console'])
-  .meta({ description: 'The kind of sender: `console` for a session of the console, `api` for an API key.' })
+export const RequestChannel = z.enum(['api', 'console', 'experiment', 'judge']).meta({
+  description:
+    'The kind of sender: `console` for a session of the console, `api` for an API key, `experiment` for an item of an ' +
+    'experiment, `judge` for a run that judges an answer.',
+})
 
 export const Conversation = z
   .object({

@@ -2,17 +2,19 @@ import { z } from 'zod'
 import { absent, Id, moveOptions, orRaw, Person, ProjectParams, Timestamp, Uuid } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { pageSize } from '../query-values.ts'
+import { GateVerdict } from './gates.ts'
 import { LiveConflict } from './merges.ts'
 
 export const ReleaseCheck = z.enum(['configuration']).meta({
   description: '`configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts.',
 })
 
-const CheckName = z.enum(['conflict', 'compile', ...ReleaseCheck.options])
+const CheckWithFindings = z.enum(['conflict', 'compile', ...ReleaseCheck.options])
+const CheckName = z.enum([...CheckWithFindings.options, 'gate'])
 
 export const ReleaseFinding = z
   .object({
-    check: CheckName,
+    check: CheckWithFindings,
     code: z.string(),
     level: z.literal('break'),
     path: z.string(),
@@ -36,11 +38,16 @@ export const ReleaseChecks = z
       z.object({
         name: CheckName,
         state: z.enum(['pass', 'blocked', 'noted']).meta({
-          description: '`noted`: there are findings, but `block` does not name the check.',
+          description: '`noted`: there are findings, but `block` does not name the check, or the gates only warn.',
         }),
-        findings: z.array(ReleaseFinding).meta({ description: 'Empty for `conflict`: see `conflicts`.' }),
+        findings: z.array(ReleaseFinding).meta({
+          description: 'Empty for `conflict` and `gate`: see `conflicts` and `gates`.',
+        }),
       }),
     ),
+    gates: z
+      .array(GateVerdict)
+      .meta({ description: 'A verdict for each prompt that the draft changes and each gate that applies to it.' }),
     verdict: z.enum(['pass', 'blocked']).meta({ description: '`blocked`: publishing would be refused.' }),
   })
   .meta({
@@ -75,6 +82,13 @@ export const Release = z
     returnsTo: Id.nullable().meta({ description: 'The `seq` of the release to which a rollback returns.' }),
     author: Person,
     reason: z.string().nullable(),
+    overrides: z
+      .array(
+        GateVerdict.pick({ path: true, verdict: true, code: true, message: true, experimentUuid: true }).extend({
+          check: z.literal('gate'),
+        }),
+      )
+      .meta({ description: 'The verdicts that would have refused the publication without `override`.' }),
     createdAt: Timestamp,
   })
   .meta({

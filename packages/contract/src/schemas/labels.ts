@@ -38,6 +38,12 @@ export const UpdateConversationBody = absent({
     .max(LIMITS.tags)
     .exactOptional()
     .meta({ description: 'Replace all tags. An empty list removes them.' }),
+  addTags: z
+    .array(ConversationTag)
+    .max(LIMITS.tags)
+    .exactOptional()
+    .meta({ description: `Added to the other tags. A conversation has at most ${LIMITS.tags}.` }),
+  removeTags: z.array(ConversationTag).max(LIMITS.tags).exactOptional().meta({ description: 'Other tags stay.' }),
   note: textOfBytes(LIMITS.noteBytes)
     .exactOptional()
     .meta({ description: `At most ${LIMITS.noteBytes} bytes in UTF-8. \`""\` removes the note.` }),

@@ -8,6 +8,7 @@ import { RequestChannel } from './conversations.ts'
 import { ConversationNote, FeedbackValue } from './labels.ts'
 import { Message } from './messages.ts'
 import { ParametersState, RunMode, RunOverrides, RunState, Usage } from './runs.ts'
+import { StatsVia } from './stats.ts'
 
 const RunUsage = Usage.pick({ inputTokens: true, outputTokens: true, cachedInputTokens: true })
 const milliseconds = z.int().nonnegative()
@@ -72,7 +73,7 @@ export const RunSpan = z
     }),
     name: z.string().meta({ description: 'The path of the prompt, the model or the tool.' }),
     parent: z.int().nonnegative().nullable().meta({ description: 'An index in the list of spans.' }),
-    startMs: milliseconds.meta({ description: 'From `createdAt` of the run, as the other times.' }),
+    startMs: milliseconds.meta({ description: 'In milliseconds since `createdAt` of the run.' }),
     endMs: milliseconds,
     firstTokenMs: milliseconds.exactOptional(),
     usage: RunUsage.exactOptional(),
@@ -138,7 +139,7 @@ export const ListRunsQuery = z
     versionUuid: z.string().exactOptional(),
     status: states.exactOptional().meta({ description: 'States, separated by commas.' }),
     model: z.string().exactOptional(),
-    via: RequestChannel.exactOptional().meta({ description: 'Default: both.' }),
+    via: StatsVia.exactOptional().meta({ description: 'Default: `api` and `console`.' }),
     author: z.string().exactOptional().meta({ description: 'The id of an author, or `me`.' }),
     customIdentifier: z.string().exactOptional(),
     tag: z.string().exactOptional().meta({

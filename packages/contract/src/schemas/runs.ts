@@ -169,6 +169,7 @@ export const ChatBody = absent({
 }).meta({ id: 'ChatBody', example: "{ messages: [{ role: 'user', content: 'And in French?' }] }" })
 
 export const AttachBody = absent({
+  runUuid: Uuid.exactOptional().meta({ description: 'A run of the conversation. Default: the latest one.' }),
   stream: z.boolean().default(false).meta({
     description: 'If true, the response streams the events after `Last-Event-ID`, or all events without this header.',
   }),
@@ -207,8 +208,8 @@ export const runRoutes = {
   attach: {
     summary: 'Attach to a run',
     description:
-      'Returns the result of the latest run of the conversation, which may be queued, running or ended. With `stream`, ' +
-      'returns its events, or those after `Last-Event-ID`. Text parts have their text under `text` and `content`.',
+      'Returns the result of the latest run of the conversation, or of the run `runUuid`, which may be queued, running or ' +
+      'ended. With `stream`, returns its events, or those after `Last-Event-ID`. Text parts have their text under `text` and `content`.',
     pathParams: ConversationParams,
     body: AttachBody,
     responses: withErrors({ 200: orRaw(RunResult) }),

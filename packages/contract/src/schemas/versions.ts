@@ -5,9 +5,7 @@ import {
   ContentHash,
   DocumentPath,
   Id,
-  moveOptions,
   Name,
-  nameText,
   nullsAbsent,
   orRaw,
   Person,
@@ -25,6 +23,7 @@ import { Changes, MergeOption, outcomeShape, PushChangesBody, PushResult, requir
 import { ReleaseCheck, ReleaseChecks } from './environments.ts'
 import { ImportVersionBody } from './import-version.ts'
 import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
+import { PublishVersionBody } from './publish-version.ts'
 
 const c = initContract()
 
@@ -109,29 +108,6 @@ export const UpdateVersionBody = absent({
   description: 'An absent field stays as it is.',
   example: "{ name: 'Friendlier tone' }",
 })
-
-export const PublishVersionBody = absent({
-  title: nameText({ max: LIMITS.nameLength })
-    .exactOptional()
-    .meta({ description: 'If absent or empty, the title does not change.' }),
-  description: text({ max: LIMITS.descriptionLength }).exactOptional().meta({ description: '`""` clears the notes.' }),
-  force: z.boolean().default(false).meta({
-    description: "Publishes even if live has changed the same prompts. The draft's texts overwrite those of live.",
-  }),
-  merge: z
-    .boolean()
-    .default(false)
-    .meta({
-      description:
-        'If live has changed the same prompts, merges the texts by line and publishes the result. 409 only if the changes ' +
-        'overlap.',
-    }),
-  block: z
-    .array(ReleaseCheck)
-    .exactOptional()
-    .meta({ description: 'The checks that refuse the release. Default: none.' }),
-  ...moveOptions,
-}).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
 
 export const CreateVersionBody = nullsAbsent(
   z
@@ -324,7 +300,7 @@ export const versionRoutes = {
     description:
       'Applies the changes of the draft to live, gives it the next number and makes it live, in one step. 409 if live ' +
       'changed a path that the draft also changes: `merge` resolves it if the changes do not overlap, a push with ' +
-      '`liveHash` in any case, `force` overrides it. 422 if a ' +
+      '`liveHash` in any case, `force` overrides it. 409 if a gate of the project blocks it. 422 if a ' +
       'prompt does not compile. 400 if the version is not a draft.',
     pathParams: VersionParams,
     body: PublishVersionBody,
@@ -374,8 +350,8 @@ export const versionRoutes = {
   checks: {
     summary: 'Check a draft before it is published',
     description:
-      'Returns what would refuse the publication now: prompts that live has changed too, prompts that do not compile, and ' +
-      'settings that a run would refuse. Writes nothing. 400 if the version is not a draft.',
+      'Returns what would refuse the publication now: prompts that live has changed too, prompts that do not compile, ' +
+      'settings that a run would refuse, and gates of the project. Writes nothing. 400 if the version is not a draft.',
     pathParams: VersionParams,
     query: ChecksQuery,
     responses: withErrors({ 200: ReleaseChecks }),

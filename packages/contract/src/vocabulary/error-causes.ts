@@ -137,6 +137,7 @@ export const ERROR_CAUSES = {
   'unknown-run': { code: 'NotFoundError', status: 404, message: 'Run not found' },
   'unknown-evaluation': { code: 'NotFoundError', status: 404, message: 'Evaluation not found' },
   'unknown-example': { code: 'NotFoundError', status: 404, message: 'Example not found' },
+  'unknown-experiment': { code: 'NotFoundError', status: 404, message: 'Experiment not found' },
   'unknown-api-key': { code: 'NotFoundError', status: 404, message: 'API key not found' },
   'unknown-session': { code: 'NotFoundError', status: 404, message: 'Session not found' },
   'unknown-provider-key': { code: 'NotFoundError', status: 404, message: 'Provider key not found' },
@@ -200,6 +201,12 @@ export const ERROR_CAUSES = {
     message: 'The environment serves another version than expected',
     details: ['current'],
   },
+  gate: {
+    code: 'ConflictError',
+    status: 409,
+    message: '{gates.length} gate(s) refuse the publication, first {gates.0.path}: {gates.0.message}',
+    details: ['gates'],
+  },
   'nothing-to-return-to': {
     code: 'ConflictError',
     status: 409,
@@ -237,6 +244,24 @@ export const ERROR_CAUSES = {
     status: 409,
     message: 'The examples of a prompt are limited to {limit} {unit}',
     details: ['limit', 'unit'],
+  },
+  'experiment-active': {
+    code: 'ConflictError',
+    status: 409,
+    message: 'An experiment with the same arms and rows is running',
+    details: ['experimentUuid'],
+  },
+  'evaluation-limit': {
+    code: 'ConflictError',
+    status: 409,
+    message: 'A project has at most {limit} evaluations',
+    details: ['limit'],
+  },
+  'too-many-experiments': {
+    code: 'ConflictError',
+    status: 409,
+    message: 'At most {limit} experiments of a workspace run at the same time',
+    details: ['limit'],
   },
   'built-in-provider-key': {
     code: 'ConflictError',
@@ -307,6 +332,31 @@ export const ERROR_CAUSES = {
     message: "Parameter '{invalid.0.name}' must be {invalid.0.expected}",
     details: ['missing', 'invalid'],
   },
+  'no-rows': { code: 'UnprocessableEntityError', status: 422, message: 'The prompt has no examples to run' },
+  'rows-do-not-fit': {
+    code: 'UnprocessableEntityError',
+    status: 422,
+    message: '{count} row(s) do not fit the parameters of an arm, first {rows.0.name}',
+    details: ['count', 'rows'],
+  },
+  'too-many-runs': {
+    code: 'UnprocessableEntityError',
+    status: 422,
+    message: 'The experiment would have {runs} runs, more than {limit}',
+    details: ['runs', 'limit'],
+  },
+  'budget-too-high': {
+    code: 'UnprocessableEntityError',
+    status: 422,
+    message: 'The budget of an experiment may be at most {limit} USD',
+    details: ['limit'],
+  },
+  'not-a-code-evaluation': {
+    code: 'UnprocessableEntityError',
+    status: 422,
+    message: 'The evaluation {name} is not one of the type code',
+    details: ['name'],
+  },
   'score-out-of-range': {
     code: 'UnprocessableEntityError',
     status: 422,
@@ -318,6 +368,18 @@ export const ERROR_CAUSES = {
     status: 422,
     message: 'The score must be 0 or 1',
     details: ['min', 'max'],
+  },
+  'not-a-judge': {
+    code: 'UnprocessableEntityError',
+    status: 422,
+    message: 'The prompt {path} cannot judge answers: {fault}',
+    details: ['path', 'fault'],
+  },
+  'no-judge': {
+    code: 'UnprocessableEntityError',
+    status: 422,
+    message: 'The evaluation {name} is not a judge',
+    details: ['name'],
   },
   'built-in-evaluation': {
     code: 'UnprocessableEntityError',
@@ -390,6 +452,12 @@ export const ERROR_CAUSES = {
     message: 'Too many prompt evaluations for this {limitOf}',
     details: ['limitOf', 'retryAfter'],
   },
+  'too-many-stats': {
+    code: 'ServiceUnavailableError',
+    status: 503,
+    message: 'Too many requests for stats of this {limitOf} are waiting',
+    details: ['limitOf', 'retryAfter'],
+  },
   'too-many-unread-responses': {
     code: 'ServiceUnavailableError',
     status: 503,
@@ -450,6 +518,7 @@ export type ErrorCause =
   | 'unknown-run'
   | 'unknown-evaluation'
   | 'unknown-example'
+  | 'unknown-experiment'
   | 'unknown-api-key'
   | 'unknown-session'
   | 'unknown-provider-key'
@@ -465,6 +534,7 @@ export type ErrorCause =
   | 'others-changed'
   | 'live-changed'
   | 'moved'
+  | 'gate'
   | 'nothing-to-return-to'
   | 'draft-kept-changing'
   | 'conversation-busy'
@@ -475,6 +545,9 @@ export type ErrorCause =
   | 'name-taken'
   | 'example-name-taken'
   | 'too-many-examples'
+  | 'experiment-active'
+  | 'evaluation-limit'
+  | 'too-many-experiments'
   | 'built-in-provider-key'
   | 'if-match-failed'
   | 'if-none-match-failed'
@@ -487,8 +560,15 @@ export type ErrorCause =
   | 'draft-does-not-compile'
   | 'missing-parameters'
   | 'invalid-parameters'
+  | 'no-rows'
+  | 'rows-do-not-fit'
+  | 'too-many-runs'
+  | 'budget-too-high'
+  | 'not-a-code-evaluation'
   | 'score-out-of-range'
   | 'score-not-binary'
+  | 'not-a-judge'
+  | 'no-judge'
   | 'built-in-evaluation'
   | 'prompt-does-not-compile'
   | 'run-failed'
@@ -506,6 +586,7 @@ export type ErrorCause =
   | 'queue-full'
   | 'queue-unavailable'
   | 'too-many-evaluations'
+  | 'too-many-stats'
   | 'too-many-unread-responses'
   | 'run-out-of-reach'
   | 'client-disconnected'

@@ -4,13 +4,14 @@ import type {
   Feedback,
   FeedbackBody,
   LabeledConversation,
+  ListAnnotationsQuery,
   ListConversationsQuery,
   UpdateConversationBody,
 } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject, RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { Annotation, Conversation, ConversationSummary } from '../types.ts'
+import type { Annotation, Conversation, ConversationSummary, ListedAnnotation } from '../types.ts'
 import type { Evaluations } from './evaluations.ts'
 import { type PagePromise, pagePromise } from './page.ts'
 import type { Prompts } from './prompts.ts'
@@ -73,8 +74,8 @@ export class Conversations {
   }
 
   /**
-   * Labels a conversation. `tags` replaces all tags, `note: ''` removes the note. Rejects with BadRequestError if a tag
-   * begins with `feedback:`.
+   * Labels a conversation. `tags` replaces all tags, `addTags` and `removeTags` change some, `note: ''` removes the note.
+   * Rejects with BadRequestError if a tag begins with `feedback:`.
    *
    * @example await stet.conversations.update(uuid, { tags: ['wrong-tone'], note: 'Ignores the order number' })
    */
@@ -122,11 +123,13 @@ export class Conversations {
   }
 
   /**
-   * Lists a conversation's annotations, newest first.
+   * Lists a conversation's annotations, newest first. With `states: 'all'`, also unscored ones, whose scores are null.
    *
    * @example const [newest] = await stet.conversations.annotations(result.uuid)
    */
-  annotations(uuid: string, o: RequestOptions = {}): ApiPromise<Annotation[]> {
+  annotations(uuid: string, o?: RequestOptions & { states?: 'scored' }): ApiPromise<(ListedAnnotation & Annotation)[]>
+  annotations(uuid: string, o: RequestOptions & ListAnnotationsQuery): ApiPromise<ListedAnnotation[]>
+  annotations(uuid: string, o: RequestOptions & ListAnnotationsQuery = {}): ApiPromise<ListedAnnotation[]> {
     return this.#api.call('conversations.annotations', { conversationUuid: uuid }, o)
   }
 }

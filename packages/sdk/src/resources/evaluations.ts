@@ -1,9 +1,16 @@
-import type { AnnotateBody, ListEvaluationsQuery } from '@stet/contract/vocabulary'
+import type {
+  AgreementQuery,
+  AnnotateBody,
+  ListEvaluationsQuery,
+  QueueQuery,
+  RemovedLabel,
+  UpdateEvaluationBody,
+} from '@stet/contract/vocabulary'
 import { ApiPromise } from '../api-promise.ts'
 import type { InProject, RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
 import { missing } from '../transport/url.ts'
-import type { Annotation, Evaluation, EvaluationInput } from '../types.ts'
+import type { Agreement, Annotation, Evaluation, EvaluationInput, QueuePage } from '../types.ts'
 
 /**
  * Evaluations define how people score conversations.
@@ -39,6 +46,15 @@ export class Evaluations {
   }
 
   /**
+   * Removes your own labels of a conversation, so that another person's label or the automatic score counts again.
+   *
+   * @example await stet.evaluations.removeLabel(result.uuid, evaluationUuid)
+   */
+  removeLabel(conversationUuid: string, evaluationUuid: string, o: RequestOptions = {}): ApiPromise<RemovedLabel> {
+    return this.#api.call('evaluations.removeLabel', { conversationUuid, evaluationUuid }, o)
+  }
+
+  /**
    * Creates an evaluation for one prompt, or for all prompts of the project.
    *
    * @example
@@ -71,5 +87,34 @@ export class Evaluations {
    */
   get(evaluationUuid: string, o: RequestOptions = {}): ApiPromise<Evaluation> {
     return this.#api.call('evaluations.get', { evaluationUuid }, o)
+  }
+
+  /**
+   * Archives an evaluation, or takes it back into use.
+   *
+   * @example const { archivedAt } = await stet.evaluations.update(evaluationUuid, { archived: true })
+   */
+  update(evaluationUuid: string, o: UpdateEvaluationBody & RequestOptions): ApiPromise<Evaluation> {
+    return this.#api.call('evaluations.update', { evaluationUuid }, o)
+  }
+
+  /**
+   * Compares a judge with people, over the answers that both have judged. Rejects with UnprocessableEntityError for an
+   * evaluation that is not a judge.
+   *
+   * @example const { truePass, trueFail, isShown } = await stet.evaluations.agreement(evaluationUuid)
+   */
+  agreement(evaluationUuid: string, o: RequestOptions & AgreementQuery = {}): ApiPromise<Agreement> {
+    return this.#api.call('evaluations.agreement', { evaluationUuid }, o)
+  }
+
+  /**
+   * Lists ended conversations that no person has labeled for the evaluation, newest first, in pages.
+   *
+   * @example
+   * const { items, nextCursor } = await stet.evaluations.queue(evaluationUuid, { tag: 'feedback:down' })
+   */
+  queue(evaluation: string, o: InProject & Omit<QueueQuery, 'evaluation'> = {}): ApiPromise<QueuePage> {
+    return this.#api.call('evaluations.queue', { evaluation }, o)
   }
 }

@@ -2,6 +2,7 @@ import type {
   CreateProjectBody,
   DeletedProject,
   DeleteProjectBody,
+  GateSettingsBody,
   StatsQuery,
   TagUse,
   UpdateProjectBody,
@@ -9,7 +10,7 @@ import type {
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject, RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { Project, Stats, Version } from '../types.ts'
+import type { GateSettings, Project, Stats, Version } from '../types.ts'
 
 /**
  * The projects that the API key can access.
@@ -82,5 +83,23 @@ export class Projects {
    */
   tags(o: InProject = {}): ApiPromise<TagUse[]> {
     return this.#api.call('projects.tags', {}, o)
+  }
+
+  /**
+   * Returns what a publication asks of the experiments.
+   *
+   * @example const { mode, gates } = await stet.projects.gates()
+   */
+  gates(o: InProject = {}): ApiPromise<GateSettings> {
+    return this.#api.call('projects.gates', {}, o)
+  }
+
+  /**
+   * Replaces all gates of a project.
+   *
+   * @example await stet.projects.setGates({ mode: 'block', gates: [{ path: '*', evaluations: ['Checks'] }] })
+   */
+  setGates(i: GateSettingsBody, o: InProject = {}): ApiPromise<GateSettings> {
+    return this.#api.call('projects.setGates', i, o)
   }
 }

@@ -39,7 +39,8 @@ export class Runs {
   }
 
   /**
-   * Streams the events of the conversation's latest run, from the first one or after `lastEventId`.
+   * Streams the events of the conversation's latest run, or of the run `runUuid`, from the first one or after
+   * `lastEventId`.
    *
    * @example
    * const stream = stet.runs.attachStream(uuid, { lastEventId: '41' })

@@ -10,9 +10,10 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
   const { operation, fields, options, path } = start
   const { streaming, logger, runtime, hooks } = api.settings
   const tools = inlineTools(start)
+  const { runUuid } = options
   const request = requestOnly(options)
   const join = (conversationUuid: string, options: RequestOptions) =>
-    api.open('runs.attach', { conversationUuid, stream: true }, { ...request, ...options })
+    api.open('runs.attach', { conversationUuid, runUuid, stream: true }, { ...request, ...options })
   return new RunStream<O>({
     async open(signal, onUuid) {
       const sent = { ...sentOptions(start), signal }

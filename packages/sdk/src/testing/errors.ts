@@ -78,6 +78,12 @@ const USUAL: Record<string, unknown> = {
   requestId: 'req_test',
   checks: { database: false },
   limitOf: 'workspace',
+  fault: 'it has no `schema` of type object',
+  gates: [{ path: 'support/reply', verdict: 'fail', message: '3 rows broke' }],
+  count: 1,
+  rows: [{ uuid: UUID, name: 'angry-customer', reason: 'missing-parameters', missing: ['ticket'] }],
+  runs: 600,
+  experimentUuid: UUID,
 }
 
 type Details<R> = R extends keyof ErrorDetails ? Partial<ErrorDetails[R]> : Record<string, never>

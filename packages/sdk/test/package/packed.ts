@@ -22,7 +22,7 @@ import { isCurrent } from '../support/is-current.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-export const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser'].map((name) => `@stet/sdk/${name}`)
+export const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser', 'eval'].map((name) => `@stet/sdk/${name}`)
 
 export interface Packed {
   tarball: string

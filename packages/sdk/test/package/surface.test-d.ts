@@ -3,6 +3,7 @@
 import type * as ai from '../../src/ai/index.ts'
 import type { UIMessageChunk } from '../../src/ai/index.ts'
 import type * as browser from '../../src/browser/index.ts'
+import type * as evals from '../../src/eval/index.ts'
 import type {
   ApiError,
   ApiPromise,
@@ -30,6 +31,7 @@ declare function fits<Designed>(built: Designed): void
 declare const built: {
   ai: typeof ai
   browser: typeof browser
+  evals: typeof evals
   latitude: typeof latitude
   render: typeof render
   testing: typeof testing
@@ -87,6 +89,10 @@ fits<RunStream<Shape>>(built.browser.openRun<Shape>('/x'))
 // @ts-expect-error a page has no API key
 built.browser.openRun('/x', { apiKey: 'k' })
 fits<typeof RunStream>(built.browser.RunStream)
+fits<(definition: evals.EvalDefinition, args: evals.ScorerArgs) => Promise<evals.ScorerVerdict[]>>(
+  built.evals.runScorers,
+)
+fits<evals.EvalDefinition>(built.evals.defineEval('support/reply', { scorers: { one: () => true } }))
 
 fits<Stet>(client.stet)
 fits<(o?: Scope) => ApiPromise<Prompt[]>>(client.prompts.getAll)

@@ -21,7 +21,7 @@ afterAll(() => packed?.remove())
 
 // These checks fail if the main entry is loaded twice.
 const CHECKS = `
-  const [{ ApiError, RunStream, Stet }, latitude, render, ai, testing, browser] = entries
+  const [{ ApiError, RunStream, Stet }, latitude, render, ai, testing, browser, evals] = entries
   const { createMockStet } = testing
   if (latitude.LatitudeApiError !== ApiError || browser.RunStream !== RunStream) throw new Error('two copies')
   const stet = createMockStet({ 'a/b': 'Hello' })
@@ -29,9 +29,10 @@ const CHECKS = `
   const chunks = []
   for await (const { type } of ai.toUIMessageStream(stet.prompts.stream('a/b'))) chunks.push(type)
   const { messages } = await render.render('Hi {{ a }}', { parameters: { a: 1 } })
-  console.log(JSON.stringify([chunks.length, typeof latitude.Latitude, typeof browser.openRun, messages[0].content]))
+  const [{ passed }] = await evals.runScorers(evals.defineEval('a/b', { scorers: { one: () => 1 } }), {})
+  console.log(JSON.stringify([passed, chunks.length, typeof latitude.Latitude, typeof browser.openRun, messages[0].content]))
 `
-const PRINTED = [7, 'function', 'function', 'Hi 1']
+const PRINTED = [true, 7, 'function', 'function', 'Hi 1']
 
 describe.each(supportedNodes())('on %s', (node) => {
   it('can be imported', async () => {
@@ -83,6 +84,7 @@ describe('in TypeScript', () => {
     import { toUIMessageStreamResponse } from '@stet/sdk/ai'
     import { createMockStet, events, recordFetch, sseResponse } from '@stet/sdk/testing'
     import { openRun } from '@stet/sdk/browser'
+    import { defineEval } from '@stet/sdk/eval'
     declare module '@stet/sdk' {
       interface PromptRegistry { 'support/reply': { parameters: { ticket: string }; output: { score: number } } }
     }
@@ -92,6 +94,9 @@ describe('in TypeScript', () => {
     stet.prompts.run('support/reply', { parameters: {} })
     export const old: Promise<RunResult | undefined> = new Latitude('k').prompts.run('a', { onError: (e) => e.status })
     export const answer = (s: Response) => toUIMessageStreamResponse(openRun<{ a: number }>(s.url))
+    export default defineEval('support/reply', { scorers: { one: ({ object, parameters }) => object.score > parameters.ticket.length } })
+    // @ts-expect-error the registry types scorers too
+    defineEval('support/reply', { scorers: { one: ({ parameters }) => parameters.tikket } })
     export const rest = [render('x'), sseResponse([]), LatitudeApiError]
   `
 
@@ -179,6 +184,7 @@ describe('in a bundle', () => {
     ['@stet/sdk/latitude', 2048],
     ['@stet/sdk/render', 3072],
     ['@stet/sdk/ai', 3072],
+    ['@stet/sdk/eval', 4096],
   ])('%s adds at most %i bytes to the main entry', async (entry, budget) => {
     const { code, inputs } = await bundled(entry, ['./index.mjs', './render.mjs', './engine-*'])
     expect(inputs.some((input) => /dist\/(index|engine)/.test(input))).toBe(false)

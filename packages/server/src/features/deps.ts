@@ -1,13 +1,14 @@
 /** All dependencies of use cases, by role. A use case picks its own with `Needs<…>`. */
 import type { Clock } from '../shared/clock.ts'
-import type { Logger } from '../shared/logger.ts'
-import type { Tracer } from '../shared/tracer.ts'
+import type { Logger, Tracer } from '../shared/telemetry.ts'
 import type { ApiKeyStore, StorageDeps, WorkspaceStore } from './access/ports.ts'
 import type { DeletionDeps } from './conversations/deletion/ports.ts'
 import type { ConversationStore, LabelStore, RunRecordStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/evaluation.ts'
+import type { ScoreStore } from './evaluations/ports.ts'
 import type { ExampleStore } from './examples/example.ts'
+import type { ExperimentDeps, ExperimentStore } from './experiments/ports.ts'
 import type { ExternalLogStore } from './external-logs/external-log.ts'
 import type { IdempotencyDeps, IdempotencyStore } from './idempotency/ports.ts'
 import type { ProjectStore } from './projects/project.ts'
@@ -17,7 +18,7 @@ import type { RunDeps } from './runs/run-deps.ts'
 import type { InstallationStore, SessionStore, SignInLinkStore } from './sessions/ports.ts'
 import type { StatsDeps } from './stats/ports.ts'
 import type { TemplateEngine } from './templates/template-engine.ts'
-import type { VersionStore } from './versions/ports.ts'
+import type { GateVerdicts, VersionStore } from './versions/ports.ts'
 
 /** The stores of one database handle. Inside a transaction, use the callback's `stores` instead of the outer ones. */
 export interface Stores {
@@ -33,7 +34,9 @@ export interface Stores {
   runRecords: RunRecordStore
   evaluations: EvaluationStore
   annotations: AnnotationStore
+  scores: ScoreStore
   examples: ExampleStore
+  experiments: ExperimentStore
   idempotency: IdempotencyStore
   externalLogs: ExternalLogStore
   sessions: SessionStore
@@ -71,6 +74,7 @@ export interface Deps {
   singleWrite<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   runs: RunDeps
   deletions: DeletionDeps
+  experiments: ExperimentDeps
   idempotency: IdempotencyDeps
   providers: ProviderDeps
   secrets: SecretBox
@@ -78,6 +82,7 @@ export interface Deps {
   storage?: StorageDeps
   liveCache: LiveCache
   stats: StatsDeps
+  gates: GateVerdicts
   templates: TemplateEngine
   clock: Clock
   logger: Logger

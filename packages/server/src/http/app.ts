@@ -3,16 +3,17 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { API_PREFIX, consoleContract, contract } from '@stet/contract'
 import express, { type Express, type RequestHandler, Router } from 'express'
 import { admit, admitPublic, admitToRoute } from './auth/admit.ts'
-import { answersPreflight } from './auth/cors.ts'
-import { contextOf, openContext } from './auth/request-context.ts'
+import { answersPreflight } from './auth/console-request.ts'
+import { contextOf, endRequestSpan, openContext } from './auth/request-context.ts'
 import { originForm } from './body/address.ts'
 import { errorHandler, nameConversation } from './body/error-response.ts'
-import { readConsoleBuild } from './console/assets.ts'
-import { serveConsole } from './console/page.ts'
+import { readConsoleBuild, serveConsole } from './console/page.ts'
 import type { HttpDeps } from './http-deps.ts'
+import { mcpEndpoint } from './mcp/endpoint.ts'
 import { matchedRoute, mountContract, unmatchedRoute } from './mount.ts'
+import { doorPrefix, openaiDoor } from './openai/routes.ts'
 import { operations } from './operations/operations.ts'
-import { endRequestSpan } from './operations/request-span.ts'
+import { StreamLimit } from './rate-limit/rate-limit.ts'
 import { UnreadBudget } from './rate-limit/unread-budget.ts'
 import { writeJson } from './raw-response.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
@@ -22,6 +23,7 @@ import { documentRoutes } from './routes/documents.ts'
 import { environmentRoutes } from './routes/environments.ts'
 import { evaluationRoutes } from './routes/evaluations.ts'
 import { exampleRoutes } from './routes/examples.ts'
+import { experimentRoutes } from './routes/experiments.ts'
 import { externalLogRoutes } from './routes/external-logs.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { providerKeyRoutes, providerRoutes } from './routes/provider-api-keys.ts'
@@ -37,7 +39,7 @@ export function createApp(deps: HttpDeps): RequestListener {
   function closed(this: ServerResponse): void {
     drain.leave(this)
     unread.leave(this)
-    const { requestId, startedAtMs, route = 'none', caller, span } = contextOf(this)
+    const { requestId, startedAtMs, route = 'none', caller, span, spanName } = contextOf(this)
     const { method = '' } = this.req
     const status = this.statusCode
     const durationMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000
@@ -45,7 +47,7 @@ export function createApp(deps: HttpDeps): RequestListener {
     const complete = this.writableFinished
     const apiKeyId = caller?.apiKeyId
     logger.info('http.request', { requestId, method, route, status, durationMs, complete, apiKeyId, ...span?.ids })
-    if (span) endRequestSpan(span, { requestId, method, route, status, complete })
+    if (span) endRequestSpan(span, { requestId, method, route, status, complete, name: spanName })
   }
   let isProxyUnknown = settings.trustProxy === 0
   return (req, res) => {
@@ -69,7 +71,10 @@ function expressApp(deps: HttpDeps, unread: UnreadBudget): Express {
   app.disable('x-powered-by').disable('etag')
   app.set('query parser', 'simple').set('case sensitive routing', true).set('trust proxy', deps.settings.trustProxy)
   app.response.json = writeJson
-  app.use(API_PREFIX, admit(deps), api(deps, unread))
+  const streams = new StreamLimit(deps.settings.maxStreamsPerKey)
+  app.use(API_PREFIX, admit(deps), api(deps, unread, streams))
+  if (deps.settings.openaiApi) app.use(doorPrefix, openaiDoor(deps, { unread, streams }))
+  if (deps.settings.mcp) app.use(mcpEndpoint(deps, { unread, streams }))
   if (deps.settings.console) app.use(consoleApi(deps))
   const build = deps.settings.console ? readConsoleBuild(deps.settings.packageRoot) : undefined
   if (build) app.use(serveConsole(build, deps.settings.publicUrl))
@@ -80,7 +85,7 @@ function expressApp(deps: HttpDeps, unread: UnreadBudget): Express {
   return app
 }
 
-function api(deps: HttpDeps, unread: UnreadBudget): Router {
+function api(deps: HttpDeps, unread: UnreadBudget, streams: StreamLimit): Router {
   const router = Router({ caseSensitive: true })
   const routes = {
     apiKeys: apiKeyRoutes(deps),
@@ -88,12 +93,13 @@ function api(deps: HttpDeps, unread: UnreadBudget): Router {
     versions: versionRoutes(deps, unread),
     environments: environmentRoutes(deps),
     documents: documentRoutes(deps, unread),
-    runs: runRoutes(deps, unread),
+    runs: runRoutes(deps, unread, streams),
     conversations: conversationRoutes(deps, unread),
     runRecords: runRecordRoutes(deps, unread),
     tools: toolRoutes(deps),
     evaluations: evaluationRoutes(deps, unread),
     examples: exampleRoutes(deps, unread),
+    experiments: experimentRoutes(deps, unread),
     logs: externalLogRoutes(deps),
     providerApiKeys: providerKeyRoutes(deps),
     providers: providerRoutes(deps),

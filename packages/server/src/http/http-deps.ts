@@ -13,6 +13,12 @@ interface HttpSettings {
   database: 'embedded' | 'postgres'
   /** Whether the console and its sign-in exist. */
   console: boolean
+  /** Whether `/v1` exists. */
+  openaiApi: boolean
+  /** Whether `/mcp` exists. */
+  mcp: boolean
+  /** Whether MCP clients may publish. */
+  mcpPublish: boolean
   /** The configured address of the server in browsers, without a trailing slash. */
   publicUrl: string | undefined
   /** Exact origins that browsers may call from. An empty list disables CORS. */

@@ -57,11 +57,11 @@ export interface MatchedRoute {
   metadata: RouteMetadata
 }
 
-/** The handler throws a 405 error for a known path, otherwise a 404. @param routes paths may have `:parameters`. */
+/** The handler throws a 405 error for a known path, otherwise a 404. @param routes paths may have `:parameters`, and `*parameters` with slashes. */
 export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'path'>[]): RequestHandler {
   const known = routes.map(({ method, path }) => ({
     method,
-    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}/?$`),
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+').replace(/\*\w+/g, '.+')}/?$`),
   }))
   return (req) => {
     const path = req.path

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { refuse } from '../shared/app-error.ts'
 import { newRequestId } from './auth/request-context.ts'
 import { errorResponse } from './body/error-response.ts'
-import { Connection } from './rate-limit/connection.ts'
+import { Connection } from './rate-limit/rate-limit.ts'
 
 const keepAliveMs = 65_000
 const headerLimitBytes = 16_384

@@ -5,7 +5,7 @@ import type {
 } from '@stet/contract/vocabulary'
 import type { ApiKey } from '../features/access/api-key.ts'
 import type { Workspace } from '../features/access/ports.ts'
-import { endOf, type Session } from '../features/sessions/session.ts'
+import { endOf, type Session } from '../features/sessions/ports.ts'
 import type { Author } from '../shared/caller.ts'
 import { apiKeyBody, personBody } from './api-key.ts'
 

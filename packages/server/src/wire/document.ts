@@ -1,11 +1,9 @@
 import type {
   Document as DocumentBody,
-  Example as ExampleBody,
   TreeItem as ItemBody,
   MovedDocument as MovedBody,
 } from '@stet/contract/vocabulary'
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
-import type { Example } from '../features/examples/example.ts'
 import type { MovedDocument } from '../features/versions/push/move-document.ts'
 import type { TreeItem } from '../features/versions/read-tree.ts'
 import { personBody } from './api-key.ts'
@@ -65,18 +63,5 @@ export function treeItemBody(item: TreeItem): ItemBody {
     updatedBy: item.updatedBy && personBody(item.updatedBy),
     ...(item.movedFrom && { movedFrom: item.movedFrom }),
     ...(item.movedTo !== undefined && { movedTo: item.movedTo }),
-  }
-}
-
-export function exampleBody(example: Example): ExampleBody {
-  return {
-    uuid: example.uuid,
-    documentUuid: example.documentUuid,
-    name: example.name,
-    parameters: example.parameters,
-    messages: example.messages,
-    author: personBody(example.author),
-    createdAt: example.createdAt.toISOString(),
-    updatedAt: example.updatedAt.toISOString(),
   }
 }

@@ -7,7 +7,7 @@ import { createDeflateRaw, deflateRaw, deflateRawSync, inflateRaw } from 'node:z
 import type { Message } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
 import type { EventCodec, LogEntry, StoredFrames, StoredLog } from '../features/runs/ports.ts'
-import { evenTexts, jsonPieces } from '../shared/json-pieces.ts'
+import { evenTexts, jsonPieces } from '../shared/json-limits.ts'
 import { bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
 
 const compress = promisify(deflateRaw)

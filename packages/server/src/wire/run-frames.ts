@@ -17,7 +17,7 @@ const lineEnds = /[\u0085\u2028\u2029]/
 const allLineEnds = new RegExp(lineEnds, 'g')
 
 /** Escapes characters that could end a line. Runs once when the JSON is created, not once per reader. */
-function inOneLine(json: string): string {
+export function inOneLine(json: string): string {
   if (!lineEnds.test(json)) return json
   return json.replace(allLineEnds, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -98,8 +98,8 @@ describe('corpus', () => {
   })
 
   it('has enough cases, most of them written by hand', () => {
-    expect(cases.length).toBeGreaterThanOrEqual(60)
-    expect(cases.filter(({ source }) => source === 'spec').length).toBeGreaterThanOrEqual(25)
+    expect(cases.length).toBeGreaterThanOrEqual(150)
+    expect(cases.filter(({ source }) => source === 'spec').length).toBeGreaterThanOrEqual(100)
     expect(cases.filter(({ error }) => error).length).toBeGreaterThanOrEqual(12)
   })
 })

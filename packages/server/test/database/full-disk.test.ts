@@ -1,7 +1,7 @@
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { backupEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
+import { backupEmbedded } from '../../src/adapters/database/embedded-files.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { type Api, createTestProject } from '../http/scenario.ts'
 import { prompt } from '../runs/run-bench.ts'

@@ -53,6 +53,7 @@ export interface Placeholders {
   runUuid?: string
   evaluationUuid?: string
   exampleUuid?: string
+  experimentUuid?: string
   id?: string
 }
 
@@ -65,6 +66,7 @@ const unknown: Required<Placeholders> = {
   runUuid: '00000000-0000-4000-8000-000000000000',
   evaluationUuid: '00000000-0000-4000-8000-000000000000',
   exampleUuid: '00000000-0000-4000-8000-000000000000',
+  experimentUuid: '00000000-0000-4000-8000-000000000000',
   id: '2000000000',
 }
 
@@ -79,6 +81,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'projects.create': { name: 'x' },
   'projects.update': { name: 'x' },
   'projects.delete': { name: 'x' },
+  'projects.setGates': { gates: [] },
   'versions.create': { name: 'x' },
   'versions.update': { name: 'x' },
   'versions.push': { changes: [{ path: 'a', status: 'modified', content: 'x' }] },
@@ -96,7 +99,12 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'evaluations.create': { projectId: 1, name: 'x', metric: 'binary' },
   'evaluations.annotate': { score: 1 },
   'examples.create': { documentUuid: unknown.evaluationUuid, name: 'x', parameters: {} },
+  'examples.batch': { documentUuid: unknown.evaluationUuid, changes: [{ name: 'x' }] },
+  'examples.fromRuns': { runs: [unknown.conversationUuid] },
   'examples.update': { name: 'y' },
+  'experiments.create': { path: 'a', arms: [{ versionUuid: 'live' }] },
+  'experiments.resume': {},
+  'experiments.scores': { scores: [{ itemUuid: unknown.exampleUuid, evaluation: 'x', passed: true }] },
   'logs.create': { path: 'a', messages: [] },
   'providerApiKeys.create': { name: 'x', provider: 'openai', token: 'sk-0123456789abcdef' },
   'providerApiKeys.update': { defaultModel: 'x' },
@@ -105,4 +113,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
 }
 
 /** A query that the route needs. Ids in it do not exist. */
-export const validQuery: Record<string, string> = { 'examples.list': `?documentUuid=${unknown.exampleUuid}` }
+export const validQuery: Record<string, string> = {
+  'examples.list': `?documentUuid=${unknown.exampleUuid}`,
+  'evaluations.queue': `?evaluation=${unknown.evaluationUuid}`,
+}

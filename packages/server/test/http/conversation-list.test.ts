@@ -2,6 +2,7 @@ import { ConversationPage, LabeledConversation, RunDetails, RunPage } from '@ste
 import type * as wire from '@stet/contract/vocabulary'
 import type { ConversationSummary } from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { count } from '../support/counts.ts'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, issueKey, openTenant, type TestProject } from './scenario.ts'
@@ -239,14 +240,16 @@ describe('run list', () => {
   it('reads a bounded number of runs, and continues where it stopped', async () => {
     const mine = await createTestProject(api, { a: prompt })
     const uuid = await run(mine, { path: 'a', tags: ['many'] })
-    await server.database.session.query(
-      `INSERT INTO run (uuid, conversation_uuid, workspace_id, project_id, document_uuid, version_uuid, epoch, status, mode,
-         first_event_id, created_at)
-       SELECT gen_random_uuid(), r.conversation_uuid, r.workspace_id, r.project_id, r.document_uuid, r.version_uuid,
-         i + 1, 'stopped', 'json', 1, r.created_at + i * interval '1 ms'
-       FROM run r, generate_series(1, 5000) i WHERE r.conversation_uuid = $1`,
-      [uuid],
-    )
+    // In several statements: on a busy machine one of 10 s would count as a silent database.
+    for (let first = 1; first <= 5_000; first += 1_000)
+      await server.database.session.query(
+        `INSERT INTO run (uuid, conversation_uuid, workspace_id, project_id, document_uuid, version_uuid, epoch, status, mode,
+           first_event_id, created_at)
+         SELECT gen_random_uuid(), r.conversation_uuid, r.workspace_id, r.project_id, r.document_uuid, r.version_uuid,
+           i + 1, 'stopped', 'json', 1, r.created_at + i * interval '1 ms'
+         FROM run r, generate_series($2::int, $2::int + 999) i WHERE r.conversation_uuid = $1 AND r.status = 'completed'`,
+        [uuid, first],
+      )
     const begun = (await api<wire.Run[]>('GET', `/conversations/${uuid}/runs`)).body[0]?.createdAt
     for (const query of [{ status: 'completed' }, { status: 'completed', tag: 'many' }]) {
       const page = await runs(mine.id, query)
@@ -257,6 +260,29 @@ describe('run list', () => {
       expect(next.items).toMatchObject([{ conversationUuid: uuid }])
       expect(next.nextCursor).toBeNull()
     }
+  })
+
+  it('counts the newest 20,000 tags', async () => {
+    const mine = await createTestProject(api, { a: prompt })
+    const uuid = await run(mine, { path: 'a', tags: ['oldest'] })
+    const most = 2_000
+    const add = async (tag: string, count: number, afterMs: number) => {
+      for (let added = 0; added < count; added += most)
+        await server.database.session.query(
+          `INSERT INTO conversation_tag (project_id, tag, at, conversation_uuid, author_id)
+           SELECT t.project_id, $2, t.at + (i + $4::int) * interval '1 ms', t.conversation_uuid, t.author_id
+           FROM conversation_tag t, generate_series(1, $3::int) i WHERE t.conversation_uuid = $1 AND t.tag = 'oldest'`,
+          [uuid, tag, Math.min(most, count - added), afterMs + added],
+        )
+    }
+    const counts = async () =>
+      (await api<wire.TagUse[]>('GET', `/projects/${mine.id}/tags`)).body.map(
+        (use) => `${use.tag} ${use.conversations}`,
+      )
+    await add('newer', 19_999, 0)
+    expect(await counts()).toEqual(['newer 19999', 'oldest 1'])
+    await add('newest', 1, 19_999)
+    expect(await counts()).toEqual(['newer 19999', 'newest 1'])
   })
 
   it('finds runs by tag and feedback, in the order of their conversations', async () => {
@@ -274,6 +300,16 @@ describe('run list', () => {
     expect((await api('POST', `${mine.live}/documents/run`, once)).body['uuid']).toBe(first)
     const second = await run(mine, { path: 'a', tags: ['wrong'] })
     expect(await label(second, { note: 'Too long' })).toMatchObject({ tags: ['wrong'], note: { text: 'Too long' } })
+    // Two people at once.
+    await Promise.all([
+      label(second, { addTags: ['a', 'wrong'] }),
+      label(second, { addTags: ['b'], removeTags: ['wrong'] }),
+    ])
+    expect((await label(second, { removeTags: ['c'] })).tags.filter((tag) => tag !== 'wrong')).toEqual(['a', 'b'])
+    const many = Array.from({ length: 19 }, (_, at) => `t${at}`)
+    const full = await api('PUT', `/conversations/${second}`, { body: { addTags: many, note: 'lost' } })
+    expect(refusalOf(full)).toEqual({ status: 400, reason: 'invalid-body', path: 'addTags' })
+    expect((await label(second, { tags: many, addTags: ['slow', 't1'] })).tags).toHaveLength(20)
     expect(await label(second, { tags: ['slow'] })).toMatchObject({ tags: ['slow'], note: { text: 'Too long' } })
     await api('POST', `/conversations/${first}/chat`, { body: { messages: [{ role: 'user', content: 'more' }] } })
     const { items } = await runs(mine.id)
@@ -298,9 +334,10 @@ describe('run list', () => {
       ['checkout', 1],
     ])
 
-    await Promise.all(
-      Array.from({ length: 8 }, (_, at) => rate(first, { value: at % 2 ? 'up' : 'down', by: 'user-1' })),
+    const rated = await Promise.all(
+      Array.from({ length: count(8, 100) }, (_, at) => rate(first, { value: at % 2 ? 'up' : 'down', by: 'user-1' })),
     )
+    expect(rated.filter(({ status }) => status !== 200)).toEqual([])
     expect((await rate(first, { value: 'down', comment: 'Wrong', by: 'user-1' })).body).toMatchObject({
       comment: 'Wrong',
     })

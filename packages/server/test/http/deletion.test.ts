@@ -259,6 +259,12 @@ describe('DELETE /projects/{id}', () => {
       }
     }
 
+    // A prompt has one path in each set.
+    const copy = `INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, valid_from, valid_to)
+      SELECT document_uuid, project_id, version_id, path || '2', content, content_hash, valid_from, valid_to
+      FROM document WHERE project_id = $1 AND path = 'hello'`
+    await expect(sql(copy, [project.id])).rejects.toThrow('document_project_id_document_uuid_valid_to_key')
+
     expect(await deleteProject(project.id)).toMatchObject({ status: 200, body: { id: project.id } })
     expect((await restricted('GET', '/me')).status).toBe(401)
     const notFound: [string, string, unknown?][] = [

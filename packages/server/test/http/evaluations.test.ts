@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Annotation, Evaluation } from '@stet/contract'
 import type * as wire from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -63,6 +64,71 @@ describe('evaluations', () => {
   })
 })
 
+const judgeText = (schema: string, more = '') =>
+  `---\nprovider: demo\nschema: ${schema}${more}\n---\nJudge {{ answer }}`
+const verdict =
+  '{ type: object, properties: { passed: { type: boolean }, reason: { type: string } }, required: [passed, reason] }'
+
+describe('evaluations of other types', () => {
+  it('are rules with checks, which never change, and are archived', async () => {
+    const checks = [{ type: 'contains', any: ['refund'] }]
+    const rule = await create({ type: 'rule', checks, name: 'Refund' })
+    expect(rule).toMatchObject({ type: 'rule', checks, metric: 'binary', judgeDocumentUuid: null, builtIn: null })
+    const path = `/evaluations/${rule.uuid}`
+    const listed = async (query = '') =>
+      (await api<wire.Evaluation[]>('GET', `/evaluations?projectId=${project.id}${query}`)).body.map(({ uuid }) => uuid)
+    const archived = await api('PUT', path, { body: { archived: true } })
+    expect(archived).toMatchObject({ status: 200, body: { archivedAt: expect.any(String) } })
+    expect(await listed()).not.toContain(rule.uuid)
+    expect(await listed('&archived=true')).toContain(rule.uuid)
+    expect((await api('PUT', path, { body: { archived: true } })).body).toEqual(archived.body)
+    expect((await api('PUT', path, { body: { archived: false } })).body).toEqual(rule)
+  })
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ type: 'rule' }, 'checks'],
+    [{ type: 'rule', checks: [] }, 'checks'],
+    [{ type: 'code', checks: [{ type: 'exact' }] }, 'checks'],
+    [{ type: 'judge' }, 'judge'],
+    [{ judge: 'a' }, 'judge'],
+    [{ type: 'code', metric: 'rating' }, 'metric'],
+    [{ type: 'code', configuration: { reverseScale: true } }, 'configuration'],
+  ])('are refused with what belongs to another type: %j', async (body, key) => {
+    const answer = await api('POST', '/evaluations', { body: { projectId: project.id, name: 'x', ...body } })
+    expect(answer).toMatchObject({ status: 400, body: { details: { issues: [{ path: [key] }] } } })
+  })
+
+  it('are judges, whose prompt is live or in a draft, by path or by uuid', async () => {
+    const draft = await project.newDraft()
+    const body = { path: 'judges/tone', prompt: judgeText(verdict) }
+    const { documentUuid: judgeDocumentUuid } = (await api('POST', `${draft}/documents`, { body })).body
+    for (const judge of ['judges/tone', String(judgeDocumentUuid)]) {
+      expect(await create({ type: 'judge', judge })).toMatchObject({ type: 'judge', judgeDocumentUuid })
+    }
+    await api('DELETE', draft)
+    const published = await createTestProject(api, { tone: judgeText(verdict) })
+    expect((await create({ projectId: published.id, type: 'judge', judge: 'tone' })).judgeDocumentUuid).not.toBeNull()
+  })
+
+  it.each([
+    ['no schema', 'Judge'],
+    ['another schema', judgeText('{ type: object, properties: { passed: { type: string } }, required: [passed] }')],
+    ['optional keys', judgeText(verdict.replace('required: [passed, reason]', 'required: [passed]'))],
+    ['a client tool', judgeText(verdict, '\ntools:\n  - look_up: { description: x }')],
+    ['an error', judgeText(verdict, '\nmaxSteps: many')],
+    ['a text that does not compile', '{{ if a }}'],
+  ])('refuse a prompt with %s', async (_name, prompt) => {
+    const draft = await project.newDraft()
+    const path = `judges/${randomUUID()}`
+    expect((await api('POST', `${draft}/documents`, { body: { path, prompt } })).status).toBe(200)
+    const body = { projectId: project.id, name: 'x', type: 'judge', judge: path }
+    const answer = await api('POST', '/evaluations', { body })
+    expect(refusalOf(answer)).toEqual({ status: 422, reason: 'not-a-judge' })
+    expect(answer.body['details']).toEqual({ path, fault: expect.any(String) })
+    await api('DELETE', draft)
+  })
+})
+
 describe('annotations', () => {
   it('are returned normalized and listed newest first', async () => {
     const evaluation = await create({ metric: 'rating', configuration: { minThreshold: 4 } })
@@ -81,7 +147,14 @@ describe('annotations', () => {
     const plain = await annotate(evaluation, { score: 4 })
     expect(plain.metadata).toEqual({})
     const { body: list } = await api('GET', `/conversations/${conversationUuid}/annotations`)
-    expect((list as unknown as wire.Annotation[]).slice(0, 3)).toEqual([plain, high, low])
+    const listed = {
+      state: 'scored',
+      source: 'person',
+      author: { id: expect.any(Number) },
+      judgeConversationUuid: null,
+    }
+    const expected = [plain, high, low].map((one) => ({ ...one, ...listed }))
+    expect((list as unknown as wire.Annotation[]).slice(0, 3)).toMatchObject(expected)
   })
 
   it('apply to the version that the conversation ran on, unless another one is given', async () => {
@@ -112,6 +185,8 @@ describe('annotations', () => {
     const ofB = await create({ documentUuid: b })
     const refused = await api('POST', annotatePath(ofB.uuid), { body: { score: 1 } })
     expect(refusalOf(refused)).toEqual({ status: 404, reason: 'unknown-evaluation' })
+    const removed = await api('DELETE', `/conversations/${conversationUuid}/evaluations/${ofB.uuid}/label`)
+    expect(refusalOf(removed)).toEqual({ status: 404, reason: 'unknown-evaluation' })
   })
 
   it('work on runs as on external logs', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DeletedExample, Example } from '@stet/contract'
+import { DeletedExample, Example, ExampleSummary } from '@stet/contract'
 import type * as wire from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
@@ -118,6 +118,90 @@ describe('examples', () => {
     }
   })
 
+  it('have an expected answer, checks, canned results, tags and a position', async () => {
+    const added = await api('POST', `${await project.newDraft()}/documents`, { body: { path: 'rows' } })
+    const inRows = { documentUuid: String(added.body['uuid']) }
+    const first = await create(inRows)
+    expect(first).toMatchObject({
+      expected: null,
+      checks: [],
+      toolResults: {},
+      tags: [],
+      position: 0,
+      sourceRunUuid: null,
+    })
+    const checks = [{ type: 'contains', any: ['é'], negate: true }]
+    const toolResults = {
+      find: [
+        { args: { z: 1, a: 2 }, result: null },
+        { result: 'none', isError: true },
+      ],
+    }
+    const fields = { expected: { z: [null, 1.5], a: '' }, checks, toolResults, tags: ['must', 'b', 'must'] }
+    const second = await create({ ...inRows, ...fields })
+    expect(second).toMatchObject({ ...fields, tags: ['must', 'b'], position: 1 })
+    const third = await create({ ...inRows, expected: '', position: 0 })
+    const rows = await list(inRows.documentUuid)
+    expect(rows.map(({ uuid }) => uuid)).toEqual([first.uuid, third.uuid, second.uuid])
+    expect(JSON.stringify(rows[2])).toBe(JSON.stringify(second))
+    const { body } = await api('GET', `${examples}?documentUuid=${inRows.documentUuid}&summary=true`)
+    const summaries = body as unknown as wire.ExampleSummary[]
+    expect(summaries.map((row) => ExampleSummary.strict().parse(row))).toMatchObject([
+      {
+        uuid: first.uuid,
+        name: first.name,
+        hasExpected: false,
+        hasToolResults: false,
+        checkCount: 0,
+        hasMessages: false,
+      },
+      { uuid: third.uuid, hasExpected: true, author: third.author, updatedAt: third.updatedAt },
+      { uuid: second.uuid, hasExpected: true, hasToolResults: true, checkCount: 1, tags: ['must', 'b'], position: 1 },
+    ])
+    const emptied = { expected: null, checks: [], toolResults: {}, tags: [], position: 7 }
+    expect((await put(second.uuid, { name: 'kept' })).body).toMatchObject({ expected: fields.expected, checks })
+    expect((await put(second.uuid, emptied)).body).toMatchObject(emptied)
+  })
+
+  it('are added, changed and deleted in one batch, by name', async () => {
+    const added = await api('POST', `${await project.newDraft()}/documents`, { body: { path: 'batch' } })
+    const inBatch = { documentUuid: String(added.body['uuid']) }
+    const batch = (body: Record<string, unknown>) => api('POST', `${examples}/batch`, { body: { ...inBatch, ...body } })
+    const changes = [
+      { name: 'a', parameters: { n: 1 }, messages: [{ role: 'user', content: 'x' }], expected: { ok: true } },
+      { name: 'b', checks: [{ type: 'latency', max: 5 }], tags: ['t'], toolResults: { f: [{ result: 1 }] } },
+    ]
+    expect((await batch({ changes })).body).toEqual({ added: 2, modified: 0, unchanged: 0, deleted: 0 })
+    const [a, b] = await list(inBatch.documentUuid)
+    expect([a, b]).toMatchObject([
+      { name: 'a', position: 0, parameters: { n: 1 } },
+      { name: 'b', position: 1, parameters: {} },
+    ])
+    expect((await batch({ changes })).body).toEqual({ added: 0, modified: 0, unchanged: 2, deleted: 0 })
+    expect(await list(inBatch.documentUuid)).toEqual([a, b])
+    const next = [{ name: 'a', expected: null }, { name: 'c' }]
+    const answer = await batch({ changes: next, delete: [String(b?.uuid).toUpperCase(), randomUUID()] })
+    expect(answer.body).toEqual({ added: 1, modified: 1, unchanged: 0, deleted: 1 })
+    const rows = await list(inBatch.documentUuid)
+    expect(rows).toMatchObject([
+      { name: 'a', expected: null, parameters: { n: 1 } },
+      { name: 'c', position: 1 },
+    ])
+  })
+
+  it('stay as they are if a part of a batch is refused', async () => {
+    const added = await api('POST', `${await project.newDraft()}/documents`, { body: { path: 'refused' } })
+    const inRefused = { documentUuid: String(added.body['uuid']) }
+    const { uuid } = await create({ ...inRefused, name: 'kept' })
+    const rest = { ...inRefused, delete: [uuid] }
+    const refused = async (changes: unknown[]) =>
+      refusalOf(await api('POST', `${examples}/batch`, { body: { ...rest, changes } }))
+    const large = { name: 'large', parameters: objectOf(262_144), expected: 'x' }
+    expect(await refused([{ name: 'a' }, large])).toMatchObject({ status: 400, path: 'changes.1' })
+    expect(await refused([{ name: 'a' }, { name: 'a' }])).toMatchObject({ status: 400, path: 'changes.1.name' })
+    expect((await list(inRefused.documentUuid)).map(({ name }) => name)).toEqual(['kept'])
+  })
+
   it('have at most 256 KB of parameters and messages together', async () => {
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'x' }] }]
     const rest = 262_144 - JSON.stringify(messages).length
@@ -129,7 +213,7 @@ describe('examples', () => {
     expect((await put(uuid, { messages: [], parameters: objectOf(262_144 - '[]'.length) })).status).toBe(200)
   })
 
-  it('have at most 4 MB together in a prompt, and are then listed in pieces', async () => {
+  it('have at most 16 MB together in a prompt, and are then listed in pieces', async () => {
     const added = await api('POST', `${await project.newDraft()}/documents`, { body: { path: 'full' } })
     const inFull = { documentUuid: String(added.body['uuid']) }
     const full = objectOf(262_144 - '[]'.length)
@@ -137,16 +221,16 @@ describe('examples', () => {
     const columns = 'workspace_id, project_id, document_uuid, author_id, parameters, messages, created_at, updated_at'
     await server.database.session.query(
       `INSERT INTO example (uuid, name, ${columns})
-       SELECT gen_random_uuid(), n, ${columns} FROM example, generate_series(2, 15) n WHERE uuid = $1::uuid`,
+       SELECT gen_random_uuid(), n, ${columns} FROM example, generate_series(2, 63) n WHERE uuid = $1::uuid`,
       [first.uuid],
     )
     const { uuid } = await create({ ...inFull, parameters: objectOf(262_143 - '[]'.length) })
     const over = await post({ ...inFull, parameters: {} })
     expect(refusalOf(over)).toEqual({ status: 409, reason: 'too-many-examples' })
-    expect(over.body['message']).toBe('The examples of a prompt are limited to 4194304 bytes')
+    expect(over.body['message']).toBe('The examples of a prompt are limited to 16777216 bytes')
     expect((await put(uuid, { parameters: full })).status).toBe(200)
     const listed = await list(inFull.documentUuid)
-    expect(listed.map(({ parameters }) => parameters['k'] === full.k)).toEqual(Array.from({ length: 16 }, () => true))
+    expect(listed.map(({ parameters }) => parameters['k'] === full.k)).toEqual(Array.from({ length: 64 }, () => true))
     expect((await api('DELETE', `${examples}/${uuid}`)).status).toBe(200)
     await create({ ...inFull, parameters: objectOf(262_142 - '[]'.length) })
   })

@@ -1,5 +1,6 @@
 /** Every place in a request that accepts an id. Tests fill it with an id of another tenant. */
 import { readsBody } from '@stet/contract'
+import { vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import type { ApiAnswer } from './api-call.ts'
 import { contractRoutes, fill, type Placeholders, validBody, validQuery, type WalkedRoute } from './contract-routes.ts'
@@ -12,6 +13,7 @@ export interface Holdings {
   conversationUuid: string
   evaluationUuid: string
   exampleUuid: string
+  experimentUuid: string
   apiKeyId: number
   providerKeyId: number
 }
@@ -34,13 +36,20 @@ export async function openHoldings(api: Api): Promise<Holdings> {
   const document = await api('GET', `${project.live}/documents/a`)
   const documentUuid = String(document.body['uuid'])
   const example = { documentUuid, name: 'e', parameters: {} }
+  const exampleUuid = String((await post(`/projects/${project.id}/examples`, example))['uuid'])
+  const arms = [{ versionUuid: 'live' }]
+  const experimentUuid = String((await post(`/projects/${project.id}/experiments`, { path: 'a', arms }))['uuid'])
+  // Its runs store rows, which a test may count.
+  const state = async () => (await api('GET', `/experiments/${experimentUuid}`)).body['state']
+  await vi.waitUntil(async () => (await state()) !== 'running', { timeout: 60_000 })
   return {
     projectId: project.id,
     versionUuid: draft.split('/').at(-1) ?? '',
     documentUuid,
     conversationUuid: String(run['uuid']),
     evaluationUuid: String(evaluation['uuid']),
-    exampleUuid: String((await post(`/projects/${project.id}/examples`, example))['uuid']),
+    exampleUuid,
+    experimentUuid,
     apiKeyId: Number((await post('/api-keys', { name: 'held' }))['id']),
     providerKeyId: Number(providerKey['id']),
   }
@@ -67,6 +76,7 @@ const nobodys: Holdings = {
   conversationUuid: unknownUuid,
   evaluationUuid: unknownUuid,
   exampleUuid: unknownUuid,
+  experimentUuid: unknownUuid,
   apiKeyId: 2_000_000_000,
   providerKeyId: 2_000_000_000,
 }
@@ -96,7 +106,7 @@ function pathReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
 
 function placeholders({ path }: WalkedRoute, holdings: Holdings): Required<Placeholders> {
   const id = path.startsWith('/provider-api-keys') ? holdings.providerKeyId : holdings.apiKeyId
-  const { versionUuid, conversationUuid, evaluationUuid, exampleUuid } = holdings
+  const { versionUuid, conversationUuid, evaluationUuid, exampleUuid, experimentUuid } = holdings
   return {
     projectId: String(holdings.projectId),
     versionUuid,
@@ -105,6 +115,7 @@ function placeholders({ path }: WalkedRoute, holdings: Holdings): Required<Place
     runUuid: conversationUuid,
     evaluationUuid,
     exampleUuid,
+    experimentUuid,
     id: String(id),
     environment: 'live',
     path: 'a',
@@ -121,16 +132,33 @@ function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] 
   const versions = `/projects/${own.projectId}/versions/${own.versionUuid}`
   const annotate = `/conversations/${own.conversationUuid}/evaluations/${own.evaluationUuid}/annotate`
   const examples = `/projects/${own.projectId}/examples`
+  const experiments = `/projects/${own.projectId}/experiments`
   const evaluation = { projectId: own.projectId, name: 'x', metric: 'binary' }
   const requests: Record<string, (other: Holdings) => Promise<ApiAnswer>> = {
     'apiKeys.create projectId': ({ projectId }) => api('POST', '/api-keys', { body: { name: 'x', projectId } }),
     'evaluations.create projectId': ({ projectId }) =>
       api('POST', '/evaluations', { body: { ...evaluation, projectId } }),
+    'evaluations.queue evaluation': ({ evaluationUuid }) =>
+      api('GET', `/projects/${own.projectId}/queue?evaluation=${evaluationUuid}`),
+    'evaluations.create judge': ({ documentUuid }) =>
+      api('POST', '/evaluations', { body: { ...evaluation, type: 'judge', judge: documentUuid } }),
     'evaluations.create documentUuid': ({ documentUuid }) =>
       api('POST', '/evaluations', { body: { ...evaluation, documentUuid } }),
     'evaluations.annotate versionUuid': ({ versionUuid }) => api('POST', annotate, { body: { score: 1, versionUuid } }),
     'examples.create documentUuid': ({ documentUuid }) =>
       api('POST', examples, { body: { documentUuid, name: 'x', parameters: {} } }),
+    'examples.batch documentUuid': ({ documentUuid }) =>
+      api('POST', `${examples}/batch`, { body: { documentUuid, changes: [{ name: 'x' }] } }),
+    'experiments.create versionUuid': ({ versionUuid }) =>
+      api('POST', experiments, { body: { path: 'a', arms: [{ versionUuid }] } }),
+    'experiments.create examples': ({ exampleUuid }) =>
+      api('POST', experiments, { body: { path: 'a', arms: [{ versionUuid: 'live' }], examples: [exampleUuid] } }),
+    'experiments.create evaluations': ({ evaluationUuid }) =>
+      api('POST', experiments, { body: { path: 'a', arms: [{ versionUuid: 'live' }], evaluations: [evaluationUuid] } }),
+    'experiments.report evaluation': ({ evaluationUuid }) =>
+      api('GET', `/experiments/${own.experimentUuid}/report?evaluation=${evaluationUuid}`),
+    'filter experiments.list documentUuid': ({ documentUuid }) =>
+      api('GET', `${experiments}?documentUuid=${documentUuid}`),
     'versions.diff base': ({ versionUuid }) => api('GET', `${versions}/diff?base=${versionUuid}`),
     'conversations.erase projectId': ({ projectId }) =>
       api('DELETE', `/conversations?customIdentifier=nobody&projectId=${projectId}`),

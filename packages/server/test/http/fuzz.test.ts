@@ -9,7 +9,7 @@ import { openWorld, type World } from './declared-errors/world.ts'
 import { createTestProject, issueKey, openTenant } from './scenario.ts'
 import { bodyOf, hostileHeaders, hostileText, queryOf } from './schema-inputs.ts'
 
-const casesPerRoute = count(40, 5_000)
+const casesPerRoute = count(20, 5_000)
 
 let world: World
 
@@ -49,6 +49,7 @@ const idsOf: Record<keyof Placeholders, fc.Arbitrary<string | typeof known>> = {
   runUuid: orKnown(hostileText),
   evaluationUuid: orKnown(hostileText),
   exampleUuid: orKnown(hostileText),
+  experimentUuid: orKnown(hostileText),
   id: orKnown(rowIds),
 }
 

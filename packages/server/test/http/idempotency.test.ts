@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { dropOldRecords } from '../../src/features/idempotency/drop-records.ts'
-import { claimFor } from '../../src/features/idempotency/idempotency-key.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { claimFor, dropOldRecords } from '../../src/features/idempotency/idempotency-key.ts'
 import type { TestServer } from '../support/test-server.ts'
 import type { ApiAnswer } from './api-call.ts'
 import { contractRoutes, fill, type WalkedRoute } from './contract-routes.ts'
@@ -33,6 +32,10 @@ function post(path: string, key: string, body: unknown = {}, headers: Record<str
 }
 
 async function rowCounts(): Promise<unknown> {
+  // The runs of experiments store rows until they have ended.
+  const running = () =>
+    sql("SELECT uuid FROM experiment WHERE state = 'running' UNION ALL SELECT uuid FROM run WHERE ended_at IS NULL")
+  await vi.waitUntil(async () => (await running()).length === 0, { timeout: 120_000 })
   const { idempotency_record: _records, instance: _instances, ...counts } = Object(await countRows(server))
   return counts
 }

@@ -76,7 +76,7 @@ const rows: Row[] = [
   },
   {
     limit: 'examples per prompt',
-    at: 200,
+    at: 1_000,
     send: async (size) => {
       const { uuid } = (await update({ path: `p${size}`, prompt: 'Hi' })).body
       const { uuid: first } = (await saveExample({ documentUuid: uuid })).body
@@ -89,7 +89,7 @@ const rows: Row[] = [
       return saveExample({ documentUuid: uuid })
     },
     passes: 201,
-    refuses: { status: 409, name: 'ConflictError', details: { limit: 200 } },
+    refuses: { status: 409, name: 'ConflictError', details: { limit: 1_000 } },
   },
   {
     limit: 'a tool result, bytes serialized',

@@ -369,6 +369,21 @@ describe('a moved prompt', () => {
     }
   })
 
+  it('leaves its new path to another prompt after a rollback', async () => {
+    const project = await createTestProject(api, { a: 'a1' })
+    const documentUuid = await uuidOf(project.live, 'a')
+    const draft = await project.newDraft()
+    await move(draft, 'a', 'b')
+    await publish(draft)
+    await api('POST', `/projects/${project.id}/environments/live/rollback`, { body: {} })
+    const next = await project.newDraft()
+    await put(next, 'b', 'b1')
+    expect((await publish(next)).status).toBe(200)
+    expect(await uuidOf(project.live, 'a')).toBe(documentUuid)
+    expect(await uuidOf(draft, 'b')).toBe(documentUuid)
+    expect(await uuidOf(project.live, 'b')).not.toBe(documentUuid)
+  })
+
   it('is reverted with both of its paths', async () => {
     const project = await createTestProject(api, { a: 'a1', b: 'b1', c: 'c1' })
     const draft = await project.newDraft()
@@ -387,6 +402,120 @@ describe('a moved prompt', () => {
       { path: 'c', action: 'reset' },
     ])
     expect((await changesOf(draft)).map(({ path }) => path)).toEqual(['e'])
+  })
+})
+
+describe('a moved prompt that is deleted', () => {
+  const remove = (version: string, path: string) => api('DELETE', `${version}/documents/${path}`)
+  const change = (path: string, content?: string) => {
+    return content === undefined ? { path, status: 'deleted' } : { path, status: 'added', content }
+  }
+
+  /** Returns a draft that has moved `a` to `b` and deleted it there. */
+  async function deleted() {
+    const project = await createTestProject(api, { a: 'a1', x: 'x1' })
+    const documentUuid = String(await uuidOf(project.live, 'a'))
+    const draft = await project.newDraft()
+    await move(draft, 'a', 'b')
+    await put(draft, 'b', 'b1')
+    expect((await remove(draft, 'b')).body['documentUuid']).toBe(documentUuid)
+    expect(await changesOf(draft)).toMatchObject([{ path: 'a', status: 'deleted', documentUuid }])
+    expect((await api('GET', draft)).body['changeCount']).toBe(1)
+    return { project, draft, documentUuid }
+  }
+
+  it.each([
+    ['the route', (draft: string) => put(draft, 'b', 'b1')],
+    [
+      'the route that only creates',
+      (draft: string) => api('POST', `${draft}/documents`, { body: { path: 'b', prompt: 'b1' } }),
+    ],
+    ['push', (draft: string) => push(draft, [change('b', 'b1')])],
+  ])('is the same prompt when %s makes it again, as an undo does', async (_, create) => {
+    const { project, draft, documentUuid } = await deleted()
+    expect((await create(draft)).status).toBe(200)
+    expect(await get(draft, 'b')).toMatchObject({ documentUuid, movedFrom: 'a', content: 'b1' })
+    expect((await publish(draft)).body).toMatchObject({ changeCount: 1 })
+    expect(await uuidOf(project.live, 'b')).toBe(documentUuid)
+  })
+
+  it('is at one path only, whichever is made first', async () => {
+    const { project, draft, documentUuid } = await deleted()
+    await put(draft, 'a', 'again')
+    await put(draft, 'b', 'other')
+    expect(await uuidOf(draft, 'a')).toBe(documentUuid)
+    expect(await get(draft, 'b')).not.toHaveProperty('movedFrom')
+    expect((await publish(draft)).status).toBe(200)
+    expect(await uuidOf(project.live, 'a')).toBe(documentUuid)
+    expect(await uuidOf(project.live, 'b')).not.toBe(documentUuid)
+    for (const paths of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ]) {
+      const { draft: again, documentUuid: uuid } = await deleted()
+      await push(
+        again,
+        paths.map((path) => change(path, path)),
+      )
+      expect([await uuidOf(again, paths[0] as string), await uuidOf(again, paths[1] as string)]).toEqual([
+        uuid,
+        expect.not.stringMatching(uuid),
+      ])
+      expect((await publish(again)).status).toBe(200)
+    }
+  })
+
+  it('is back at its old path by a revert of either path', async () => {
+    for (const path of ['a', 'b']) {
+      const { draft, documentUuid } = await deleted()
+      const { body } = await api('POST', `${draft}/revert`, { body: { paths: [path] } })
+      expect(body['reverted']).toEqual([{ path: 'a', documentUuid, action: 'restored' }])
+      expect(await changesOf(draft)).toEqual([])
+      await put(draft, 'b', 'b2')
+      expect(await uuidOf(draft, 'b')).not.toBe(documentUuid)
+      expect(await uuidOf(draft, 'a')).toBe(documentUuid)
+    }
+  })
+
+  it('stays deleted at the path where a revert finds another prompt by then', async () => {
+    const { draft, documentUuid } = await deleted()
+    await put(draft, 'a', 'again')
+    expect((await api('POST', `${draft}/revert`, { body: { paths: ['b'] } })).body['reverted']).toEqual([])
+    expect(await get(draft, 'a')).toMatchObject({ documentUuid, content: 'again' })
+  })
+
+  it("shows live's prompt as the deleted one where two prompts had swapped", async () => {
+    const project = await createTestProject(api, { a: 'a1', b: 'b1' })
+    const [first, second] = [await uuidOf(project.live, 'a'), await uuidOf(project.live, 'b')]
+    const draft = await project.newDraft()
+    await push(draft, [
+      { path: 'b', from: 'a', status: 'moved' },
+      { path: 'a', from: 'b', status: 'moved' },
+    ])
+    await remove(draft, 'b')
+    const gone = { path: 'b', documentUuid: second, contentHash: hash('b1') }
+    expect((await itemsOf(draft)).find(({ path }) => path === 'b')).toMatchObject({ ...gone, change: 'deleted' })
+    expect(await changesOf(draft)).toMatchObject([
+      { path: 'a', movedFrom: { path: 'b' } },
+      { documentUuid: second, movedTo: 'a' },
+    ])
+    await put(draft, 'b', 'b2')
+    expect(await get(draft, 'b')).toMatchObject({ documentUuid: first, movedFrom: 'a' })
+    expect((await publish(draft)).status).toBe(200)
+    expect([await uuidOf(project.live, 'a'), await uuidOf(project.live, 'b')]).toEqual([second, first])
+  })
+
+  it('is another prompt in a later version, and the old one after a rollback', async () => {
+    const { project, draft, documentUuid } = await deleted()
+    expect((await publish(draft)).status).toBe(200)
+    const next = await project.newDraft()
+    await put(next, 'b', 'b1')
+    await publish(next)
+    expect(await uuidOf(project.live, 'b')).not.toBe(documentUuid)
+    for (let step = 0; step < 2; step += 1) {
+      await api('POST', `/projects/${project.id}/environments/live/rollback`, { body: {} })
+    }
+    expect(await uuidOf(project.live, 'a')).toBe(documentUuid)
   })
 })
 

@@ -9,7 +9,7 @@ import { refusalOf } from './refusal-of.ts'
 import { createTestProject, type TestProject } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
 
-const { server, api } = await sharedServer()
+const { server, api, key: apiKey } = await sharedServer()
 const { session } = server.database
 
 const dayMs = 86_400_000
@@ -238,6 +238,35 @@ describe('stats', () => {
       `/projects/${other.id}/stats?documentUuid=${prompts[0]}&from=2026-01-01T00:00:00Z&via=all`,
     )
     expect(answer.body).toMatchObject({ total: { figures: { runs: 0 }, points: [] } })
+  })
+
+  it('forgets a question whose client leaves before its turn', async () => {
+    const { stats } = server.deps
+    const { inTurn } = stats
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const first = inTurn({ workspaceId: 1, apiKeyId: 0, signal: new AbortController().signal }, () => gate)
+    onTestFinished(() => {
+      stats.inTurn = inTurn
+      release()
+    })
+    const client = new AbortController()
+    const forgotten = new Promise((resolve) => {
+      stats.inTurn = (asker, work) => {
+        const question = inTurn(asker, work)
+        question.catch(resolve)
+        client.abort()
+        return question
+      }
+    })
+    const url = `${server.url}/api/v3/projects/${project.id}/stats`
+    const asked = fetch(url, { headers: { authorization: `Bearer ${apiKey}` }, signal: client.signal })
+    await expect(asked).rejects.toThrow()
+    expect(await forgotten).toMatchObject({ reason: 'client-disconnected' })
+    release()
+    await first
   })
 
   it.each([

@@ -3,8 +3,9 @@ import { connect, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { UnreadBudget, type UnreadSettings } from '../../src/http/rate-limit/unread-budget.ts'
 import { writeBody } from '../../src/http/raw-response.ts'
+import { httpCall } from './api-call.ts'
 import { type Listening, listening } from './listening.ts'
-import { openServer } from './scenario.ts'
+import { createTestProject, issueKey, openServer } from './scenario.ts'
 
 const body = Buffer.alloc(20_000_000, 'x')
 const never = 1_000_000_000
@@ -118,6 +119,51 @@ it('closes an unread conversation response after STET_STALL_SECONDS and keeps se
     .toBe(true)
   // The closed response no longer counts toward the key's reads.
   expect((await api('GET', path)).text).toContain(message.content)
+})
+
+it('lets reads of the other doors wait for room too', async () => {
+  // A key has no room for a second read while one of 3.5 MB is open, but all together fit, so none is closed.
+  const { server, api } = await openServer({ STET_UNREAD_BYTES: '23000000' })
+  onTestFinished(() => server.close())
+  const project = await createTestProject(api, { echo: '---\nprovider: demo\n---\n<user>Hi</user>' })
+  const keyed = { scopes: ['read', 'run'], projectId: project.id, plan: 'custom', limit: 100_000 }
+  const [key, other] = [await issueKey(api, keyed), await issueKey(api, keyed)]
+  const call = (method: string, path: string, body?: unknown, as = key) =>
+    httpCall(method, `${server.url}${path}`, {
+      headers: { authorization: `Bearer ${as}`, accept: 'application/json, text/event-stream' },
+      ...(body !== undefined && { body }),
+    })
+  const created = await call('POST', '/v1/responses', { model: 'echo', input: 'x'.repeat(3_500_000) })
+  const conversation = String(Object(created.body['stet'])['conversationUuid'])
+  const request = `GET /api/v3/conversations/${conversation} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`
+  const unread = ask(Number(new URL(server.url).port), request.repeat(8))
+  await new Promise((resolve) => unread.once('readable', resolve))
+  // Each read of the other key takes longer than the system's buffers take to fill. It has its own half of the room.
+  const readsOfOther = async (count: number) => {
+    for (let at = 0; at < count; at += 1)
+      expect((await call('GET', `/v1/responses/${String(created.body['id'])}`, undefined, other)).status).toBe(200)
+  }
+  await readsOfOther(3)
+  const mcp = (method: string, params: object = {}) => call('POST', '/mcp', { jsonrpc: '2.0', id: 1, method, params })
+  const answered: string[] = []
+  const reads = Object.entries({
+    get: () => call('GET', `/v1/responses/${String(created.body['id'])}`),
+    cancel: () => call('POST', `/v1/responses/${String(created.body['id'])}/cancel`),
+    stream: () => call('GET', `/v1/responses/${String(created.body['id'])}?stream=true`),
+    'prompts/list': () => mcp('prompts/list'),
+    'resources/list': () => mcp('resources/list'),
+    'tools/list': () => mcp('tools/list'),
+    stet_list_prompts: () => mcp('tools/call', { name: 'stet_list_prompts' }),
+    stet_diff: () => mcp('tools/call', { name: 'stet_diff', arguments: { head: 'live' } }),
+  }).map(async ([name, read]) => {
+    const { status } = await read()
+    answered.push(name)
+    expect([name, status]).toEqual([name, 200])
+  })
+  await readsOfOther(1)
+  expect(answered).toEqual([])
+  unread.destroy()
+  await Promise.all(reads)
 })
 
 it('shares the bytes of the reference among all unread responses', async () => {

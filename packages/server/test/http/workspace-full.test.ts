@@ -2,13 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { measureStorage } from '../../src/features/access/workspace-storage.ts'
+import { callTool, mcpCaller } from '../mcp/mcp-call.ts'
 import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
-import { type ApiAnswer, apiCaller } from './api-call.ts'
+import { type ApiAnswer, apiCaller, httpCall } from './api-call.ts'
 import { contractRoutes } from './contract-routes.ts'
-import { createTestProject, openTenant } from './scenario.ts'
+import { createTestProject, issueKey, openTenant } from './scenario.ts'
 
 const prompts = {
   hello: prompt('<user>Hi</user>', 'maxRetries: 0\n'),
+  described: prompt('<user>Hi</user>', 'description: Says hi\n'),
   tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
 }
 const megabyte = 1_048_576
@@ -84,6 +86,38 @@ it('accepts reads, settings, reverts, deletions and erasures, and after them wri
   expect((await log(10)).status).toBe(200)
 })
 
+it('refuses runs and writes of the other doors, and lets them read and stop', async () => {
+  const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
+  const scopes = ['read', 'run', 'write']
+  const key = await issueKey(bench.api, { scopes, projectId, plan: 'custom', limit: 10_000 })
+  const mcp = mcpCaller(bench.server.url, key)
+  const tool = async (name: string, args: object) => {
+    const { isError, texts } = await callTool(mcp, name, { ...args })
+    return isError ? texts[0]?.split(':')[0] : 'ok'
+  }
+  const unknown = '00000000-0000-4000-8000-000000000000'
+  const door = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const { status } = await httpCall(method, `${bench.server.url}/v1${path}`, { headers, ...(body && { body }) })
+    return status
+  }
+  await fill()
+  const calls = bench.fake.requests.length
+  for (const path of ['/chat/completions', '/responses']) expect(await door('POST', path, { model: 'hello' })).toBe(429)
+  expect(await door('GET', '/models')).toBe(200)
+  expect(await door('POST', `/responses/resp_${'0'.repeat(32)}/cancel`)).toBe(404)
+  expect(await tool('stet_run_prompt', { path: 'hello' })).toBe('RateLimitError')
+  expect(await tool('described', {})).toBe('RateLimitError')
+  expect(await tool('stet_create_draft', { name: 'more' })).toBe('RateLimitError')
+  expect(await tool('stet_list_prompts', {})).toBe('ok')
+  expect(await tool('stet_stop_run', { uuid: unknown })).toBe('NotFoundError')
+  expect(bench.fake.requests).toHaveLength(calls)
+  // Until the next measurement, arguments count as what they may store.
+  await emptied()
+  expect(await tool('stet_run_prompt', { path: 'hello', parameters: { a: noise(1.2 * megabyte) } })).toBe('ok')
+  expect(await tool('stet_create_draft', { name: 'more' })).toBe('RateLimitError')
+})
+
 it('names every route that stores', () => {
   const refusing = contractRoutes.filter(({ causes }) => causes.includes('workspace-full')).map(({ name }) => name)
   expect(refusing).toEqual([
@@ -102,9 +136,15 @@ it('names every route that stores', () => {
       'conversations.update',
       'conversations.feedback',
       'evaluations.create',
+      'evaluations.update',
       'evaluations.annotate',
       'examples.create',
+      'examples.batch',
+      'examples.fromRuns',
       'examples.update',
+      'experiments.create',
+      'experiments.resume',
+      'experiments.scores',
     ],
     ...['logs.create', 'providerApiKeys.create'],
   ])
@@ -191,7 +231,7 @@ it('keeps what was added while a measurement ran, and the last sums if one fails
   expect(await isFull()).toBe(false)
 })
 
-it('measures the texts that forced edits keep, and the reasons of releases', async () => {
+it('measures the texts that forced edits keep, the reasons of releases, and what examples expect', async () => {
   const grown = async (work: () => Promise<ApiAnswer>) => {
     await measure()
     const before = storedBytes()
@@ -212,4 +252,9 @@ it('measures the texts that forced edits keep, and the reasons of releases', asy
   const publish = () =>
     bench.api('POST', `${versions}/${String(made.body['uuid'])}/publish`, { body: { reason: noise(1_000) } })
   expect(await grown(publish)).toBeGreaterThan(1_000)
+  const documentUuid = (await bench.api('GET', `${bench.live}/documents/hello`)).body['uuid']
+  const project = bench.live.slice(0, bench.live.indexOf('/versions'))
+  const row = { name: 'row', expected: noise(50_000), toolResults: { find: [{ result: noise(50_000) }] } }
+  const save = () => bench.api('POST', `${project}/examples/batch`, { body: { documentUuid, changes: [row] } })
+  expect(await grown(save)).toBeGreaterThan(100_000)
 })

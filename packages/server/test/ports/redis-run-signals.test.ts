@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import type { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSharedRunSignals, createSharedToolSignals } from '../../src/adapters/redis/run-signals.ts'
-import { createSignalChannel } from '../../src/adapters/redis/signal-channel.ts'
+import {
+  createSharedRunSignals,
+  createSharedToolSignals,
+  createSignalChannel,
+} from '../../src/adapters/redis/signals.ts'
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
 import {
   isSkippedWithoutRedis,

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { priceBook } from '../../src/adapters/prices/price-book.ts'
 import type { ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import type { PricedCall } from '../../src/features/providers/ports.ts'
-import { findPriceRule, priceRuleProblem } from '../../src/features/providers/price-rule.ts'
-import { usageOf } from '../../src/features/providers/usage.ts'
+import { findPriceRule, priceRuleProblem, usageOf } from '../../src/features/providers/usage.ts'
 import { providerAt } from '../support/model-request.ts'
 
 const prices = priceBook()

@@ -9,8 +9,12 @@ import { demoDriver } from '../../src/adapters/providers/demo/driver.ts'
 import { addressGuard } from '../../src/adapters/providers/transport/address-guard.ts'
 import { secretBox } from '../../src/adapters/secrets/secret-box.ts'
 import type { Stores } from '../../src/features/deps.ts'
-import { environmentProviders } from '../../src/features/providers/environment-providers.ts'
-import { listProviderKeys, listProviders, type ProviderEntry } from '../../src/features/providers/list-providers.ts'
+import {
+  environmentProviders,
+  listProviderKeys,
+  listProviders,
+  type ProviderEntry,
+} from '../../src/features/providers/list-providers.ts'
 import type { ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import type { ResolvedProviders } from '../../src/features/providers/ports.ts'
 import { maskToken } from '../../src/features/providers/provider-key.ts'

@@ -4,11 +4,10 @@ import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import { afterAll, describe, expect, it } from 'vitest'
 import { anthropicBody, messagesUrl } from '../../src/adapters/providers/anthropic/driver.ts'
 import { chatBody } from '../../src/adapters/providers/openai/chat/request.ts'
+import { openaiService } from '../../src/adapters/providers/openai/kinds.ts'
 import { responsesBody } from '../../src/adapters/providers/openai/responses/request.ts'
-import { openaiService } from '../../src/adapters/providers/openai/service.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
-import { meetsStrict } from '../../src/adapters/providers/request/schema.ts'
-import { requestHeaders } from '../../src/adapters/providers/request/settings.ts'
+import { meetsStrict, requestHeaders } from '../../src/adapters/providers/request/body.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { modelRequest, providerAt, serviceOf, type TestRequest } from '../support/model-request.ts'
 import { closedSchema, type Json } from './wires/shape.ts'
@@ -37,6 +36,10 @@ const images: MessagePart[] = [
 ]
 const imageInSystem = messages(of('system', { type: 'image', image: 'AAAA' }), user(text('x')))
 const tools = [{ name: 'f', description: 'F', parameters: closedSchema }]
+const strictTools = [
+  { name: 'f', description: 'F', parameters: closedSchema, strict: true },
+  { name: 'open', parameters: { type: 'object' }, strict: true },
+]
 
 function bodyOf(protocol: string, more: Partial<TestRequest>): Json {
   const kind = protocol === 'responses' ? 'openai' : protocol
@@ -189,6 +192,17 @@ const chatRows: Row[] = [
   ],
   [
     'openai',
+    'a strict tool, unless strict mode would refuse its schema',
+    { tools: strictTools },
+    {
+      tools: [
+        { type: 'function', function: { ...tools[0], strict: true } },
+        { type: 'function', function: { name: 'open', parameters: { type: 'object' } } },
+      ],
+    },
+  ],
+  [
+    'openai',
     'a schema that is not strict',
     { schema: { ...closedSchema, required: [] } },
     {
@@ -228,6 +242,17 @@ const responsesRows: Row[] = [
     'a schema that is not strict',
     { schema: { type: 'array' } },
     { text: { format: { type: 'json_schema', name: 'answer', schema: { type: 'array' }, strict: false } } },
+  ],
+  [
+    'responses',
+    'a strict tool, unless strict mode would refuse its schema',
+    { tools: strictTools },
+    {
+      tools: [
+        { type: 'function', ...tools[0], strict: true },
+        { type: 'function', name: 'open', parameters: { type: 'object' }, strict: false },
+      ],
+    },
   ],
   [
     'responses',

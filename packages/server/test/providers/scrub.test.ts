@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scrubbed } from '../../src/adapters/providers/answer/scrub.ts'
+import { scrubbed } from '../../src/adapters/providers/answer/failure.ts'
 
 const token = 'Zk3aPq9LmXw7RtYv2BnC4dEf'
 

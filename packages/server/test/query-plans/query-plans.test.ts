@@ -18,6 +18,7 @@ let world: World
 let big: string
 let projectId: number
 let conversationUuid: string
+let evaluationUuid: string
 let draft: string | undefined
 
 beforeAll(
@@ -34,8 +35,9 @@ beforeAll(
       api('POST', '/evaluations', { body: { projectId, name: 'big', metric: 'rating' } }),
       201,
     )
+    evaluationUuid = String(evaluation.body['uuid'])
     for (const uuid of [conversationUuid, String(log.body['uuid'])]) {
-      const annotate = `/conversations/${uuid}/evaluations/${String(evaluation.body['uuid'])}/annotate`
+      const annotate = `/conversations/${uuid}/evaluations/${evaluationUuid}/annotate`
       await ok(api('POST', annotate, { body: { score: 3 } }), 201)
     }
     const filling = { projectId, path: 'hello', documents: rows, conversations: rows, versions: count(1_000, 5_000) }
@@ -120,6 +122,7 @@ describe(`in a project with ${rows} rows of each kind`, () => {
     ["a prompt's conversations", () => world.bench.api('GET', `/conversations?documentUuid=${nowhere}&limit=20`)],
     ["a version's conversations", () => world.bench.api('GET', `/conversations?versionUuid=${nowhere}&limit=20`)],
     ['annotations', () => world.bench.api('GET', `/conversations/${conversationUuid}/annotations`)],
+    ['the queue of labels', () => world.bench.api('GET', `/projects/${projectId}/queue?evaluation=${evaluationUuid}`)],
     ['a new draft', () => world.bench.api('POST', big.replace('/live', ''), { body: { name: 'next' } })],
   ]
   it.each(asking)('%s', async (_what, ask) => {

@@ -55,6 +55,32 @@ it("promise 8: returns only the latest run's events after a chat, and event ids 
   expect(third.events[0]?.id).toBe(events.length + chat.events.length + 1)
 })
 
+it('returns the events and the result of an earlier run, and no run of another conversation', async () => {
+  bench.fake.enqueue({ text: 'First.' })
+  const first = await bench.stream('hello')
+  const uuid = String(first.last['uuid'])
+  const chat = await bench.streamChat(uuid, { messages: [{ role: 'user', content: 'More' }] })
+  const runsOf = async (conversation: string) =>
+    (await bench.api('GET', `/conversations/${conversation}/runs`)).body as unknown as { uuid: string }[]
+  const [earlier, latest] = await runsOf(uuid)
+  const attach = (body: object, headers = {}) => bench.post(`/conversations/${uuid}/attach`, body, headers)
+  const streamed = async (run?: { uuid: string }, headers = {}) =>
+    (await attach({ stream: true, runUuid: run?.uuid }, headers)).text()
+  expect(await streamed(earlier)).toBe(first.text)
+  expect(await streamed(latest)).toBe(chat.text)
+  expect(first.text.endsWith(await streamed(earlier, { 'last-event-id': '2' }))).toBe(true)
+  const result = await (await attach({ runUuid: earlier?.uuid.toUpperCase() })).json()
+  expect(result).toMatchObject({ uuid, conversation: { length: 2 }, response: { text: 'First.' } })
+
+  await bench.server.deps.runs.store.dropEventLogs(new Date(0), new Date(Date.now() + 60_000))
+  expect((await streamed(earlier)).match(/"type":"chain-completed"/g)).toHaveLength(1)
+  const [other] = await runsOf(String((await bench.run('hello')).body['uuid']))
+  for (const runUuid of [other?.uuid, randomUUID()]) {
+    const answer = await attach({ runUuid })
+    expect([answer.status, await answer.json()]).toMatchObject([404, { reason: 'unknown-run' }])
+  }
+})
+
 it('replays a long run from its stored event log in few parts, starting at any event', async () => {
   const { store: runs, eventLog } = bench.server.deps.runs
   const count = 4_000

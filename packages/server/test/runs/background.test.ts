@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { attachRun } from '../../src/features/conversations/attach-conversation.ts'
+import { findConversation, findRunByUuid } from '../../src/features/conversations/find-conversation.ts'
+import { queueChat } from '../../src/features/conversations/queue-chat.ts'
+import { stopRun } from '../../src/features/conversations/stop-conversation.ts'
 import { startQueuedRun } from '../../src/features/runs/queue/work-run-queue.ts'
 import { gate } from '../support/gate.ts'
-import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
+import { caller, prompt, type RunBench, runBench, textOf, userMessage } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -60,6 +64,54 @@ it('starts runs in order if there are more than workers, and limits the number p
   expect((await attached).types.at(-1)).toBe('chain-completed')
   const asked = bench.fake.requests.slice(calls + 2).map(({ body }) => JSON.stringify(body['messages']))
   expect(asked.map((messages) => /Hi (\d)/.exec(messages)?.[1])).toEqual(['1', '2', '3'])
+})
+
+it('queues chats within the same limit, and stores nothing of a refused or stopped one but its messages', async () => {
+  const { deps } = bench.server
+  const calls = bench.fake.requests.length
+  const uuids = await Promise.all([0, 1, 2].map(async () => String((await bench.run('hello')).body['uuid'])))
+  const latest = (conversationUuid = '') => findConversation(deps, { caller, conversationUuid })
+  const chat = async (at: number, text: string) =>
+    queueChat(deps, { caller, messages: [userMessage(text)] }, { found: await latest(uuids[at]), isLatest: true })
+  const held = gate()
+  bench.fake.enqueue({ gate: held.opened, text: 'a' }, { gate: held.opened, text: 'b' })
+  const busy = [await bench.background('hello'), await bench.background('hello')]
+  await bench.fake.waitForRequest(calls + 5)
+  const started = await chat(0, 'one')
+  const stopped = await chat(1, 'two')
+  await expect(chat(0, 'again')).rejects.toMatchObject({ reason: 'conversation-busy' })
+  // As after an earlier run: a copy of the conversation goes on.
+  const copied = { found: await latest(uuids[2]), isLatest: false }
+  const forked = await queueChat(deps, { caller, messages: [userMessage('three')] }, copied)
+  expect(forked.conversationUuid).not.toBe(uuids[2])
+  await expect(chat(2, 'too many')).rejects.toMatchObject({ reason: 'queue-full' })
+  expect(await latest(uuids[2])).toMatchObject({ status: 'completed', messages: { length: 2 } })
+  const texts = async (uuid = '') => (await latest(uuid)).messages.map(({ content }) => Object(content[0]).text)
+  expect(await texts(uuids[0])).toEqual(['Hi', 'Hello from the fake provider.', 'one'])
+  expect(await findRunByUuid(deps, { caller, runUuid: started.runUuid })).toMatchObject({ status: 'queued' })
+  expect(bench.fake.requests).toHaveLength(calls + 5)
+  expect(await stopRun(deps, { caller, runUuid: stopped.runUuid })).toMatchObject({ stopped: true, status: 'stopped' })
+  expect(await latest(uuids[1])).toMatchObject({
+    status: 'stopped',
+    messages: { length: 3 },
+    latestRun: { givenFrom: 2, givenCount: 1 },
+  })
+  // As after a restart: the row has all that the run needs.
+  deps.runs.active.takeQueued(started.runUuid)
+  held.open()
+  for (const { runUuid } of [started, forked]) {
+    const run = await attachRun(deps, { caller, runUuid, mode: 'json' }, AbortSignal.timeout(30_000))
+    await run?.result()
+    expect(await deps.stores.runRecords.findOptional(1, runUuid)).toMatchObject({ mode: 'background', givenFrom: 2 })
+  }
+  await Promise.all(busy.map((uuid) => bench.attach(uuid)))
+  expect(await texts(uuids[0])).toEqual(['Hi', 'Hello from the fake provider.', 'one', 'Hello from the fake provider.'])
+  expect(await texts(forked.conversationUuid)).toEqual([
+    'Hi',
+    'Hello from the fake provider.',
+    'three',
+    expect.any(String),
+  ])
 })
 
 it('prefers background over stream, except for SDK 5.0 and 5.1, which read a stream', async () => {

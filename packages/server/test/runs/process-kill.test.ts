@@ -9,14 +9,14 @@ import { type ServedProject, servedProject } from '../support/served-project.ts'
 import { processTestMs } from '../support/server-process.ts'
 import { prompt, record } from './run-bench.ts'
 
-const runsOfEachKind = count(10, 500)
+const runsOfEachKind = count(5, 500)
 /** A busy machine takes minutes until all runs are active, and again for the requests after the restart. */
 const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
 // Six kinds of requests: 12,000 keys in all before a release.
-const keysOfEachKind = count(5, 2_000)
+const keysOfEachKind = count(3, 2_000)
 // Publications of one project follow one another, and so do rollbacks.
-const publications = count(20, 200)
-const rollbacks = count(10, 50)
+const publications = count(8, 200)
+const rollbacks = count(6, 50)
 
 let served: ServedProject
 beforeAll(async () => {

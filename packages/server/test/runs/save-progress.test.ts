@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { pauseAfterSave } from '../../src/features/runs/events/save-progress.ts'
+import { pauseAfterSave } from '../../src/features/runs/events/run-recorder.ts'
 import { endOrphanedRuns } from '../../src/features/runs/leases/keep-lease.ts'
 import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, record, runBench, textOf } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
-  bench = await runBench({ hello: prompt('<user>Hi</user>') })
+  bench = await runBench({ hello: prompt('<user>Hi</user>'), lead: prompt('<user>Go</user>', 'agents: [hello]\n') })
   // The owner of the lost run has no lease. The server must not reap it by itself.
   bench.server.deps.runs.settings.sharesDatabase = false
 })
@@ -66,5 +66,30 @@ it('promise 4: a lost background run keeps the words that its owner had saved, t
   const stored = await store.findEventLog(1, run.uuid)
   await store.saveEventLog(run, Uint8Array.of(9))
   expect(await store.findEventLog(1, run.uuid)).toEqual(stored)
+  await bench.stop(uuid)
+})
+
+it('a lost background run counts the tokens of its agents, also of the one under way', async () => {
+  const { store, codec } = bench.server.deps.runs
+  bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'lat_agent_hello', arguments: '{}' }] })
+  bench.fake.enqueue({ toolCalls: [{ id: 'b', name: 'unknown', arguments: '{}' }] })
+  bench.fake.enqueue({ text: 'Three words arrived', hang: 'mid-stream' })
+  const uuid = await bench.background('lead')
+  let eventLog: Uint8Array = Uint8Array.of()
+  const saved = async () => {
+    const owned = (await store.findConversation(1, uuid))?.latestRun
+    eventLog = (owned && (await store.findEventLog(1, owned.uuid))) ?? Uint8Array.of()
+    const log = await codec.unpackEventLog(Buffer.from(eventLog))
+    return [log?.underWay?.spending.tokenUsage.promptTokens, log?.underWay?.facts.isUsageEstimated]
+  }
+  // The call of the parent and the first one of the agent were counted. The last one is estimated.
+  await expect.poll(saved, { timeout: 10_000 }).toEqual([12 + 12 + 1, true])
+
+  const { conversation, run } = orphanedRun('a-dead-process')
+  await store.create(conversation, run)
+  await store.saveEventLog(run, eventLog)
+  expect(await endOrphanedRuns(bench.server.deps)).toBe(1)
+  const { rows } = await bench.server.database.session.query('SELECT * FROM run WHERE uuid = $1', [run.uuid])
+  expect(rows).toMatchObject([{ input_tokens: 12 + 12 + 1, usage_estimated: true }])
   await bench.stop(uuid)
 })

@@ -1,7 +1,10 @@
+import type { CannedResult, Example, RunResult, SavedRuns } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { queueItem } from '../../src/features/runs/queue/queue-run.ts'
+import { prepareRun } from '../../src/features/runs/start-run.ts'
 import { RunError } from '../../src/shared/app-error.ts'
 import { issueKey, openTenant } from '../http/scenario.ts'
-import { prompt, type Recording, type RunBench, record, runBench, userMessage } from './run-bench.ts'
+import { caller, prompt, type Recording, type RunBench, record, runBench, userMessage } from './run-bench.ts'
 
 const unknownCall = 'call_000000000000000000000000'
 const weather = 'tools:\n  get_weather: { description: Weather, parameters: { type: object } }\n  ask: {}\n'
@@ -277,4 +280,98 @@ it("drops a tool result after its run's retention time, but keeps the call", asy
   expect(await toolCalls.findAnswer(1, id)).toMatchObject({ result: null })
   expect((await post({ toolCallId: id, result: 'too late' })).body).toEqual({ success: true })
   expect(JSON.stringify(await bench.conversation(last['uuid']))).toContain('kept for a time')
+})
+
+/** Runs the prompt as an item of an experiment does. */
+async function runCanned(canned: Record<string, CannedResult[]>) {
+  const { deps } = bench.server
+  const projectId = Number(/\/projects\/(\d+)/.exec(bench.live)?.[1])
+  const input = { caller, projectId, versionRef: 'live', path: 'weather', parameters: {}, messages: [], tools: ['ask'] }
+  const item = await prepareRun(deps, input, 'background')
+  expect(await queueItem(deps, { ...item, prompt: { ...item.prompt, canned } })).toBe('queued')
+  return (await bench.attach(item.conversation.uuid)).body as unknown as RunResult
+}
+
+it('answers calls from canned results, which reach the model as they are', async () => {
+  const before = bench.fake.requests.length
+  bench.fake.enqueue({ toolCalls: [rome, oslo] }, { toolCalls: [question] }, { text: 'Sunny.' })
+  const sky = { z: 'blue "é"\n', a: [1.5, null] }
+  const canned = {
+    get_weather: [{ args: { city: 'Oslo' }, result: sky }, { result: 'rain' }],
+    ask: [{ result: 0, isError: true }],
+  }
+  expect(await runCanned(canned)).toMatchObject({ response: { text: 'Sunny.' }, toolRequests: [] })
+  const contents = (sentToModel(before + 2) ?? []).filter(({ role }) => role === 'tool').map(({ content }) => content)
+  expect(contents).toEqual(['rain', JSON.stringify(sky), expect.stringContaining('0')])
+})
+
+it('ends with open requests at a call without a canned result, also of a tool that the run could wait for', async () => {
+  bench.fake.enqueue({ toolCalls: [rome, question] })
+  const { toolRequests } = await runCanned({ get_weather: [{ result: 'rain' }] })
+  expect(toolRequests).toMatchObject([{ name: 'ask' }])
+})
+
+const saveRuns = async (body: Record<string, unknown>) => {
+  const project = bench.live.replace(/\/versions.*/, '')
+  const answer = await bench.api('POST', `${project}/examples/from-runs`, { body })
+  expect(answer.status, answer.text).toBe(200)
+  const { added, skipped } = answer.body as unknown as SavedRuns
+  const rows: Example[] = []
+  for (const { documentUuid, uuid } of added) {
+    const { body: listed } = await bench.api('GET', `${project}/examples?documentUuid=${documentUuid}`)
+    rows.push(...(listed as unknown as Example[]).filter((row) => row.uuid === uuid))
+  }
+  return { rows, skipped }
+}
+
+const runOf = async (conversationUuid: unknown) =>
+  String((await bench.api('GET', `/runs/${String(conversationUuid)}`)).body['uuid'])
+
+it('is saved as an example with the inputs and the results that the run received', async () => {
+  bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
+  const given = [userMessage('In Rome?')]
+  const run = await live({ tools: ['get_weather'], parameters: { unit: 'C', a: null }, messages: given })
+  const [id] = await run.calls(1)
+  await post({ toolCallId: id, result: { sky: 'blue' } })
+  const { headers } = await run.recording
+  const conversationUuid = headers.get('x-conversation-uuid')
+  const uuid = await runOf(conversationUuid)
+  bench.fake.enqueue({ text: 'And warm.' })
+  const chat = await bench.chat(String(conversationUuid), { messages: [{ role: 'user', content: 'More' }] })
+  expect(chat.status).toBe(200)
+  const chatUuid = await runOf(conversationUuid)
+  const unknown = '00000000-0000-4000-8000-000000000000'
+  const { rows, skipped } = await saveRuns({ runs: [uuid, chatUuid, unknown, uuid.toUpperCase()], expected: 'answer' })
+  expect(rows).toMatchObject([
+    {
+      name: `run ${uuid.slice(0, 8)}`,
+      ...{ parameters: { unit: 'C', a: null }, messages: given, expected: 'Sunny.', sourceRunUuid: uuid },
+      toolResults: { get_weather: [{ args: { city: 'Rome' }, result: { sky: 'blue' } }] },
+    },
+  ])
+  expect(skipped).toEqual([
+    { uuid: chatUuid, reason: 'no-parameters' },
+    { uuid: unknown, reason: 'unknown-run' },
+  ])
+  expect((await saveRuns({ runs: [uuid] })).skipped).toEqual([{ uuid, reason: 'already-saved' }])
+  bench.fake.enqueue({ text: 'Rain.' })
+  const { body } = await bench.run('weather', {})
+  expect((await saveRuns({ runs: [await runOf(body['uuid'])] })).rows).toMatchObject([{ expected: null, messages: [] }])
+})
+
+it('leaves no example behind if the conversations of an identifier are erased', async () => {
+  bench.fake.enqueue({ text: 'Rain.' }, { text: 'Rain.' })
+  const erased = await bench.run('weather', { customIdentifier: 'ada' })
+  const deleted = await bench.run('weather', {})
+  const [one, other] = [await runOf(erased.body['uuid']), await runOf(deleted.body['uuid'])]
+  const { rows } = await saveRuns({ runs: [one, other] })
+  expect(rows).toHaveLength(2)
+  expect((await bench.api('DELETE', '/conversations?customIdentifier=ada')).body).toEqual({ deleted: 1, active: 0 })
+  await bench.api('DELETE', `/conversations/${String(deleted.body['uuid'])}`)
+  const project = bench.live.replace(/\/versions.*/, '')
+  const { body } = await bench.api('GET', `${project}/examples?documentUuid=${rows[0]?.documentUuid}&summary=true`)
+  const left = (body as unknown as Example[]).map(({ sourceRunUuid }) => sourceRunUuid)
+  expect(left).toContain(other)
+  expect(left).not.toContain(one)
+  expect((await saveRuns({ runs: [one] })).skipped).toEqual([{ uuid: one, reason: 'unknown-run' }])
 })

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prompt } from '../runs/run-bench.ts'
 import { record, textOf } from '../runs/run-calls.ts'
 import { count, timeFor } from '../support/counts.ts'
+import { gate } from '../support/gate.ts'
 import { startHeardTime } from '../support/heard-time.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
-const stops = count(10, 200)
+const stops = count(6, 200)
 const duplicates = 100
 const repeatedKeys = count(1, 100)
 
@@ -96,18 +97,50 @@ describe('a run of server A', () => {
     expect(textOf(await record(attached))).toBe('Sunny, says B.')
     expect(JSON.stringify(replicas.fake.requests.at(-1)?.body['messages'])).toContain('sun')
   })
+
+  it('of the OpenAI door is resumed on the other servers, and continued in the background through any of them', async () => {
+    const v1 = (replica: Replica, path: string, body?: object) =>
+      fetch(`${replica.url}/v1${path}`, {
+        headers: { authorization: `Bearer ${replicas.key}`, 'content-type': 'application/json' },
+        ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      })
+    const model = `${replicas.project.id}/hello`
+    const held = gate()
+    replicas.fake.enqueue({ deltas: ['one ', 'two ', 'three'], gate: held.opened })
+    const whole = await v1(a, '/responses', { model, stream: true })
+    const id = await firstMatch(whole.clone(), /"id":"(resp_[0-9a-f]+)".*output_text\.delta/s)
+    const resumed = await Promise.all(
+      [b, c].map((server) => v1(server, `/responses/${id}?stream=true&starting_after=4`)),
+    )
+    held.open()
+    const frames = (await textIn(whole)).split('\n\n')
+    for (const one of resumed) expect((await textIn(one)).split('\n\n')).toEqual(frames.slice(5))
+    expect(frames.length).toBeGreaterThan(8)
+    replicas.fake.enqueue({ text: 'four' })
+    const more = { model, previous_response_id: id, input: 'And then?', background: true }
+    const { id: next } = (await (await v1(b, '/responses', more)).json()) as { id: string }
+    const read = async () => (await (await v1(c, `/responses/${next}`)).json()) as Record<string, unknown>
+    await expect.poll(async () => (await read())['status']).toBe('completed')
+    expect(JSON.stringify((await read())['output'])).toContain('four')
+    expect(JSON.stringify(replicas.fake.requests.at(-1)?.body['messages'])).toContain('one two three')
+  })
 })
 
-async function firstToolCall({ body }: Response): Promise<string> {
+/** A server also writes pings between the events. */
+const textIn = async (response: Response) => (await response.text()).replaceAll(': ping\n', '')
+
+const firstToolCall = (response: Response) => firstMatch(response, /"toolCallId":"([^"]+)"/)
+
+async function firstMatch({ body }: Response, pattern: RegExp): Promise<string> {
   const decoder = new TextDecoder()
   let seen = ''
   // The other copy of the body is read later, and a canceled copy would wait for it.
   for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
     seen += decoder.decode(chunk as Uint8Array, { stream: true })
-    const id = /"toolCallId":"([^"]+)"/.exec(seen)?.[1]
-    if (id !== undefined) return id
+    const found = pattern.exec(seen)?.[1]
+    if (found !== undefined) return found
   }
-  throw new Error('The run ended without a call')
+  throw new Error('The run ended without a match')
 }
 
 it(

@@ -4,7 +4,7 @@ import { environment, expectSameBytes, prompts } from '../runs/attached-readers.
 import { count, timeFor } from '../support/counts.ts'
 import { openReplicas, type Replicas } from '../support/replicas.ts'
 
-const cases = count(60, 5_000)
+const cases = count(20, 5_000)
 
 let replicas: Replicas
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import { seededRandom } from '../support/random.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
-const operations = count(45, 10_000)
+const operations = count(18, 10_000)
 
 let replicas: Replicas
 let second: FakeProvider

@@ -9,7 +9,7 @@ import { startHeardTime } from '../support/heard-time.ts'
 import { seededRandom } from '../support/random.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
-const kills = count(3, 200)
+const kills = count(2, 200)
 const pauses = count(1, 50)
 /** Owners that start, die or freeze together. Each has its own runs, its own moment and its own checks. */
 const batch = 6

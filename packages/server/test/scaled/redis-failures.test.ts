@@ -10,7 +10,7 @@ import { type RedisProcess, redisProcess } from '../support/redis.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
 const outages = count(1, 50)
-const requestsOfEachKind = 9
+const requestsOfEachKind = count(5, 9)
 /** A busy machine may delay the requests of one round. An outage that requests wait for delays those of every round. */
 const rounds = 3
 /** The promised limit of waiting for Redis in one request. */

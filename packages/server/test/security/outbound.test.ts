@@ -9,8 +9,8 @@ import {
   addressGuard,
   checkedLookup,
   type GuardSettings,
+  isPrivateAddress,
 } from '../../src/adapters/providers/transport/address-guard.ts'
-import { isPrivateAddress } from '../../src/adapters/providers/transport/private-address.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import { callOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'

@@ -3,7 +3,7 @@
  * standard input. `restore` kills itself between its first files, which its own event loop writes.
  */
 import { existsSync, readdirSync, readSync } from 'node:fs'
-import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
+import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded-files.ts'
 
 const [command, directory = '', file = ''] = process.argv.slice(2)
 let hasWaited = false

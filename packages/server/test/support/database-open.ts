@@ -4,7 +4,7 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from '../../src/adapters/database/database.ts'
-import type { Logger } from '../../src/shared/logger.ts'
+import type { Logger } from '../../src/shared/telemetry.ts'
 import { packageRoot, type TestDatabase } from './test-database.ts'
 
 export const silent: Logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }

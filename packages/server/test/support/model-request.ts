@@ -1,4 +1,4 @@
-import { type OpenaiService, openaiService } from '../../src/adapters/providers/openai/service.ts'
+import { type OpenaiService, openaiService } from '../../src/adapters/providers/openai/kinds.ts'
 import type {
   ModelChunk,
   ModelDriver,

@@ -7,10 +7,10 @@ import {
   type EventLogTimes,
   type SharedRunEventLog,
 } from '../../src/adapters/redis/event-log/run-event-log.ts'
-import { createSignalChannel, type SignalChannel } from '../../src/adapters/redis/signal-channel.ts'
+import { createSignalChannel, type SignalChannel } from '../../src/adapters/redis/signals.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import type { FindEnd, LogEntry, RunLogReader, RunLogWriter } from '../../src/features/runs/ports.ts'
-import type { Logger } from '../../src/shared/logger.ts'
+import type { Logger } from '../../src/shared/telemetry.ts'
 import { eventCodec } from '../../src/wire/event-log-format.ts'
 import { clientFrames, type LegacyClient } from '../../src/wire/legacy-clients.ts'
 

@@ -12,16 +12,19 @@ import { activeRun, logServers, redisUrl } from './shared-logs.ts'
 export interface Settings {
   prefix: string
   acceptedBytes: number
-  /** Collects garbage often, so that the process is about as large as what it holds. */
+  /** Collects garbage often, and measures what is left. Otherwise the size of the process is measured. */
   isCollecting: boolean
 }
 
 const collectEveryMs = 50
+/** On a busy machine, much data passes through between two collections by time. */
+const collectEveryBytes = 4_000_000
 
 const { prefix, acceptedBytes, isCollecting } = JSON.parse(process.argv[2] ?? '') as Settings
 const { servers } = await logServers({ urls: [redisUrl], prefix })
 const [server] = servers
 const readers: RunLogReader[] = []
+let takenSinceCollection = 0
 
 function stall(runUuid: string): void {
   const reader = server?.log.followElsewhere?.(runUuid, 0, activeRun().find)
@@ -33,6 +36,10 @@ function stall(runUuid: string): void {
       const part = frames.take()
       if (part.length === 0) return
       taken += part.length
+      takenSinceCollection += part.length
+      if (!isCollecting || takenSinceCollection < collectEveryBytes) continue
+      takenSinceCollection = 0
+      note(retainedBytes())
     }
   }
   frames.listen(read)
@@ -49,16 +56,18 @@ function retainedBytes(): number {
   return heapUsed + external
 }
 
+const note = (bytes: number) => {
+  peakBytes = Math.max(peakBytes, bytes)
+}
 let peakBytes = 0
-setInterval(() => {
-  peakBytes = Math.max(peakBytes, process.memoryUsage.rss())
-}, 10)
-if (isCollecting) setInterval(collect, collectEveryMs)
+// The process keeps memory that it no longer needs, and how much depends on how busy the machine is.
+if (isCollecting) setInterval(() => note(retainedBytes()), collectEveryMs)
+else setInterval(() => note(process.memoryUsage.rss()), 10)
 
 process.on('message', (runs: string[]) => {
   const retained = retainedBytes()
-  const resident = process.memoryUsage.rss()
-  process.send?.({ retained, resident, peak: Math.max(peakBytes, resident) })
+  const now = isCollecting ? retained : process.memoryUsage.rss()
+  process.send?.({ retained, now, peak: Math.max(peakBytes, now) })
   for (const runUuid of runs) stall(runUuid)
 })
 process.send?.('ready')

@@ -36,25 +36,29 @@ export function recordHistory(initial: string): History {
     read: (work) => record('read', work),
     violations() {
       const writes = operations.filter(({ kind }) => kind === 'write')
-      return operations.filter(({ kind }) => kind === 'read').flatMap((read) => explain(read, writes, operations))
+      const reads = operations.filter(({ kind }) => kind === 'read')
+      const sources = new Map(writes.map((write) => [write.value, write]))
+      return reads.flatMap((read) => explain(read, { sources, writes, reads }))
     },
   }
 }
 
-function explain(read: Operation, writes: readonly Operation[], all: readonly Operation[]): string[] {
-  const source = writes.find((write) => write.value === read.value)
+interface Recorded {
+  /** The writes by their values. Searching them for each pair of reads would take minutes for 10,000 operations. */
+  sources: ReadonlyMap<string, Operation>
+  writes: readonly Operation[]
+  reads: readonly Operation[]
+}
+
+function explain(read: Operation, { sources, writes, reads }: Recorded): string[] {
+  const source = sources.get(read.value)
   if (!source) return [`read ${read.value}, which nobody was told to have written`]
   if (source.startedAt > read.endedAt) return [`read ${read.value} before it was written`]
   const between = writes.find((write) => write.startedAt > source.endedAt && write.endedAt < read.startedAt)
   if (between) return [`read ${read.value} after ${between.value} had replaced it`]
   // Two sequential reads must not see two sequential writes in reverse order.
-  const earlier = all.find(
-    (other) => other.kind === 'read' && other.endedAt < read.startedAt && isAfter(other, source, writes),
+  const earlier = reads.find(
+    (other) => other.endedAt < read.startedAt && (sources.get(other.value)?.startedAt ?? -1) > source.endedAt,
   )
   return earlier ? [`read ${read.value} after an earlier read had seen ${earlier.value}`] : []
-}
-
-function isAfter(read: Operation, source: Operation, writes: readonly Operation[]): boolean {
-  const seen = writes.find((write) => write.value === read.value)
-  return seen !== undefined && seen.startedAt > source.endedAt
 }

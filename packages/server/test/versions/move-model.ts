@@ -29,6 +29,8 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
   let draft: Version = bench.draft
   /** The draft's prompts at the paths that it has touched; none after a deletion. */
   let own = new Map<string, Own>()
+  /** The prompts that the draft has deleted last at the paths. Writing there brings them back. */
+  const deleted = new Map<string, Own>()
   /** Live's text when the draft first touched the path. */
   let bases = new Map<string, string | null>()
 
@@ -43,6 +45,12 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
   const drop = (path: string) => {
     bases.delete(path)
     own.delete(path)
+    deleted.delete(path)
+  }
+  /** The deleted prompt of the path, unless the draft shows it elsewhere. */
+  const returning = (path: string): Own | undefined => {
+    const prompt = deleted.get(path)
+    return prompt && ![...all().values()].some(({ id }) => id === prompt.id) ? prompt : undefined
   }
 
   function originOf(path: string): string | null {
@@ -59,6 +67,7 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
     const keeps = moves.map(({ from }) => bases.get(from) !== null || movedTo(from) !== undefined)
     for (const [index, { from }] of moves.entries()) {
       own.delete(from)
+      deleted.delete(from)
       if (!keeps[index] || (!live.has(from) && bases.get(from) === null)) drop(from)
       else touch(from)
     }
@@ -67,6 +76,7 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
       const isBack = origin === to
       if (isBack && prompt.text === live.get(to)?.text && prompt.text === bases.get(to)) drop(to)
       else own.set(to, { ...prompt, from: isBack ? null : origin })
+      deleted.delete(to)
     }
   }
 
@@ -94,13 +104,15 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
       const { documentUuid: id } = await bench.put(draft, path, text)
       if (before?.text === text) return
       const isElsewhere = movedTo(path) !== undefined
+      const back = returning(path)
       touch(path)
-      if (before) expect(id).toBe(before.id)
+      if (before || back) expect(id).toBe((before ?? back)?.id)
       else {
         expect([...own.values()].map((prompt) => prompt.id)).not.toContain(id)
         if (isElsewhere) expect(id).not.toBe(live.get(path)?.id)
       }
-      own.set(path, { id, text, from: own.get(path)?.from ?? null })
+      own.set(path, { id, text, from: (own.get(path) ?? back)?.from ?? null })
+      deleted.delete(path)
     },
     async remove() {
       const path = pick(paths)
@@ -108,6 +120,7 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
       if (!before) return expect(bench.remove(draft, path)).rejects.toMatchObject({ reason: 'unknown-document' })
       expect((await bench.remove(draft, path)).documentUuid).toBe(before.id)
       touch(path)
+      deleted.set(path, { ...before, from: own.get(path)?.from ?? null })
       own.delete(path)
     },
     async move() {
@@ -132,7 +145,8 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
       const path = pick(paths)
       const reverted = new Set([path])
       for (const each of reverted) {
-        for (const other of [own.get(each)?.from, movedTo(each)?.[0]]) if (other) reverted.add(other)
+        const { from } = own.get(each) ?? ((each === path && returning(path)) || {})
+        for (const other of [from, movedTo(each)?.[0]]) if (other) reverted.add(other)
       }
       await bench.revert(draft, [path])
       for (const each of reverted) drop(each)
@@ -157,6 +171,7 @@ export async function playMoves(bench: Bench, steps: number, random: Random): Pr
       draft = await bench.newDraft()
       own = new Map()
       bases = new Map()
+      deleted.clear()
     },
     async changeLive() {
       const other = await bench.newDraft()

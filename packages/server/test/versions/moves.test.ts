@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => workbench.close())
 
-const sequences = count(15, 1_000)
+const sequences = count(6, 1_000)
 it('moves equal plain maps after random sequences', { timeout: timeFor(sequences, 10_000) }, async () => {
   for (let sequence = 0; sequence < sequences; sequence += 1) {
     const random = seededRandom(seed + sequence)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../src/features/projects/project.ts'
 import { createVersion } from '../../src/features/versions/create-version.ts'
-import { AppError } from '../../src/shared/app-error.ts'
+import { AppError, isUnavailable } from '../../src/shared/app-error.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import { recordHistory } from './history.ts'
 import { type Bench, newBench, openWorkbench, type Workbench } from './workbench.ts'
@@ -169,9 +169,21 @@ async function expectHistoryOfSets(bench: Bench, drafts: readonly Version[]): Pr
 async function runParallel(operations: readonly (() => Promise<unknown>)[], parallel: number): Promise<void> {
   const queue = [...operations]
   const work = async () => {
-    for (let next = queue.pop(); next; next = queue.pop()) await next()
+    for (let next = queue.pop(); next; next = queue.pop()) await untilAvailable(next)
   }
   await Promise.all(Array.from({ length: parallel }, work))
+}
+
+/** Repeats a write that has waited too long for the project's lock, as clients do for a 503. It has changed nothing. */
+async function untilAvailable(operation: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await operation()
+      return
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+    }
+  }
 }
 
 function shuffled<T>(items: readonly T[], seed: number): T[] {

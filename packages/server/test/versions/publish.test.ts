@@ -199,12 +199,19 @@ describe('the checks before a publication', () => {
   it('block because of settings only if the caller will', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'a', '---\nmaxSteps: many\n---\nHi')
-    expect(await states(bench, bench.draft)).toEqual(['pass', 'conflict pass', 'compile pass', 'configuration noted'])
+    expect(await states(bench, bench.draft)).toEqual([
+      'pass',
+      'conflict pass',
+      'compile pass',
+      'configuration noted',
+      'gate pass',
+    ])
     expect(await states(bench, bench.draft, 'configuration')).toEqual([
       'blocked',
       'conflict pass',
       'compile pass',
       'configuration blocked',
+      'gate pass',
     ])
     await expect(bench.publish(bench.draft, { block: ['configuration'] })).rejects.toEqual(failure('release-refused'))
   })

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { rollBack } from '../../src/features/releases/roll-back.ts'
+import { createVersion } from '../../src/features/versions/create-version.ts'
+import { updateDraft } from '../../src/features/versions/drafts/change-draft.ts'
+import { moveDocument } from '../../src/features/versions/push/move-document.ts'
 import { count, report, seed, timeFor } from '../support/counts.ts'
 import { seededRandom } from '../support/random.ts'
 import { playHistory } from './release-model.ts'
@@ -238,4 +242,50 @@ describe('releases', () => {
     expect(statements[0]).toBe(statements[1])
     expect(statements[0]).toBeLessThanOrEqual(10)
   })
+})
+
+it('a move, a rename, a filled publication and a rollback each are one transaction, of which nothing remains if it fails', async () => {
+  const { deps, caller } = workbench
+  const bench = await published({ a: '1', b: '1' })
+  const second = await bench.newDraft()
+  await bench.put(second, 'a', '2')
+  await bench.publish(second)
+  await bench.put(bench.draft, 'a', 'forced', { force: true })
+  const { projectId } = bench
+  const draft = await bench.newDraft()
+  let transactions = 0
+  const failing: typeof deps = {
+    ...deps,
+    transaction(work) {
+      transactions += 1
+      return deps.transaction(async (stores) => {
+        await work(stores)
+        throw new Error('before the commit')
+      })
+    },
+  }
+  const operationsOn = (on: typeof deps): (() => Promise<unknown>)[] => {
+    const at = { caller, projectId, versionRef: draft.uuid }
+    const changes = [{ path: 'c', status: 'added' as const, content: '3' }]
+    return [
+      () => moveDocument(on, { ...at, from: 'a', to: 'moved' }),
+      () => updateDraft(on, { ...at, name: 'renamed' }),
+      () => createVersion(on, { caller, projectId, name: 'all at once', reuse: true, changes, publish: {} }),
+      () => rollBack(on, { caller, projectId, environment: 'live' }),
+    ]
+  }
+  const state = async () => ({
+    versions: await deps.stores.versions.list(caller.workspaceId, projectId),
+    releases: await bench.releases(),
+    trees: [await bench.tree(draft), await bench.tree('live')],
+  })
+  const before = await state()
+  for (const operation of operationsOn(failing)) {
+    await expect(operation()).rejects.toThrow('before the commit')
+    expect(await state()).toEqual(before)
+  }
+  expect(transactions).toBe(4)
+  for (const operation of operationsOn(deps)) await operation()
+  expect(await bench.texts('live')).toEqual({ a: '2', b: '1' })
+  expect(await bench.texts(draft)).toEqual({ b: '1', moved: '2' })
 })

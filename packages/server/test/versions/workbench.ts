@@ -27,7 +27,7 @@ import { silent } from '../support/database-open.ts'
 import { packageRoot, testDatabase } from '../support/test-database.ts'
 import { defaults } from '../templates/support/engine.ts'
 
-export type WorkbenchDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
+export type WorkbenchDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'gates' | 'clock' | 'logger'>
 
 export interface Workbench {
   deps: WorkbenchDeps
@@ -60,6 +60,8 @@ export async function openWorkbench(): Promise<Workbench> {
     templates,
     clock: tickingClock(),
     logger: { ...silent, info: (event) => void audit.push(event) },
+    // The projects of these tests have no gates.
+    gates: { read: async () => ({ mode: 'warn', verdicts: [], live: null }) },
   }
   const newCaller = async (change: Partial<Caller> = {}): Promise<Caller> => {
     const workspace = await database.stores.workspaces.create(`workspace ${Math.random()}`)

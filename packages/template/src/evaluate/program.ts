@@ -1,6 +1,6 @@
 import {
-  type Attribute,
   type Expression,
+  expressionsOf,
   type Fragment,
   type Spread,
   type TemplateNode,
@@ -28,16 +28,6 @@ export function programOf(fragment: Fragment): Program {
     numbers: new Map(nodes.map((node, number) => [node, number])),
     changesValues: nodes.some((node) => expressionsOf(node).some(changesValue)),
   }
-}
-
-function expressionsOf(node: TemplateNode): Expression[] {
-  if (node.type === 'ElementTag') return node.attributes.flatMap(expressionsIn)
-  return 'expression' in node ? [node.expression] : []
-}
-
-function expressionsIn({ value }: Attribute): Expression[] {
-  if (value === true) return []
-  return value.flatMap((part) => (part.type === 'MustacheTag' ? [part.expression] : []))
 }
 
 function changesValue(node: Expression | Spread | null): boolean {

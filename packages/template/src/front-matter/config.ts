@@ -141,6 +141,69 @@ export function withOverrides(front: Readonly<Record<string, unknown>>, override
   return { ...kept, ...overrides }
 }
 
+/** Settings of a caller, and the keys among them that the prompt sets itself. */
+export interface WithDefaults {
+  config: Record<string, unknown>
+  ignored: string[]
+}
+
+/** Other keys, or keys within a map, that set the same for some provider. A prompt may write them for that provider. */
+const otherPlaces: Readonly<Record<string, readonly (readonly [string, string?])[]>> = {
+  maxTokens: [['maxOutputTokens'], ['maxCompletionTokens']],
+  stop: [['stopSequences']],
+  reasoningEffort: [
+    ['reasoning', 'effort'],
+    ['output_config', 'effort'],
+  ],
+  reasoningSummary: [['reasoning', 'summary']],
+  schema: [['responseFormat'], ['text', 'format']],
+}
+
+/**
+ * Adds settings of a caller, which count only where the prompt has none, however they are written there. Of two limits
+ * of tokens, the smaller one counts.
+ * @example withDefaults({ model: 'a', top_p: 1 }, { topP: 0.5, seed: 1 }) // { config: { model: 'a', top_p: 1, seed: 1 }, ignored: ['topP'] }
+ */
+export function withDefaults(config: Readonly<Record<string, unknown>>, defaults: object): WithDefaults {
+  const result: WithDefaults = { config: { ...config }, ignored: [] }
+  for (const [key, value] of Object.entries(defaults)) {
+    const own = ownSettings(config, key)
+    if (own.length === 0) {
+      result.config[key] = value
+      continue
+    }
+    // A smaller limit of the caller applies to each of the prompt's limits, because providers read different ones.
+    const larger = key === 'maxTokens' ? own.filter((name) => Number(readNumber(config[name])) >= value) : []
+    for (const name of larger) result.config[name] = value
+    if (larger.length === 0) result.ignored.push(key)
+  }
+  return result
+}
+
+/** The keys, as written in the configuration, that set the same as `key`. */
+function ownSettings(config: Readonly<Record<string, unknown>>, key: string): string[] {
+  const places = [[key], ...(otherPlaces[key] ?? [])] as const
+  const names = [config, ...optionsIn(config)].flatMap((settings) =>
+    places.flatMap(([outer, inner]) =>
+      [outer, snakeCase(outer)].filter((name) => {
+        const value = Object.getOwnPropertyDescriptor(settings, name)?.value
+        return isSet(inner !== undefined && isMap(value) ? Object.getOwnPropertyDescriptor(value, inner)?.value : value)
+      }),
+    ),
+  )
+  return [...new Set(names)]
+}
+
+/** The maps within `providerOptions`, whose settings a provider's request prefers. */
+function optionsIn(config: Readonly<Record<string, unknown>>): object[] {
+  const options = config['providerOptions'] ?? config['provider_options']
+  return isMap(options) ? Object.values(options).filter(isMap) : []
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
 function isMap(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -18,6 +18,8 @@ export interface ToolDefinition {
   description?: string
   /** JSON Schema of the arguments. */
   parameters: Record<string, unknown>
+  /** True if the provider must keep the arguments to the schema. A prompt's own tools do not have it. */
+  strict?: boolean | undefined
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/

@@ -19,7 +19,7 @@ export function parseYaml(yaml: string) {
 }
 
 /**
- * Returns the range of the last key or list entry of a way through maps and lists. It does not follow aliases: the range
+ * Returns the range of the last key or list entry of a path through maps and lists. It does not follow aliases: the range
  * is then the last one before the alias.
  */
 export function rangeAt(

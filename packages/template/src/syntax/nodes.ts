@@ -174,3 +174,14 @@ export function literalText(attribute: Attribute): string | undefined {
   const texts = attribute.value.flatMap((part) => (part.type === 'Text' ? [part.data] : []))
   return texts.length === attribute.value.length ? texts.join('') : undefined
 }
+
+/** Those of the node itself and of its attributes. */
+export function expressionsOf(node: TemplateNode): Expression[] {
+  if (node.type === 'ElementTag') return node.attributes.flatMap(expressionsIn)
+  return 'expression' in node ? [node.expression] : []
+}
+
+export function expressionsIn({ value }: Attribute): Expression[] {
+  if (value === true) return []
+  return value.flatMap((part) => (part.type === 'MustacheTag' ? [part.expression] : []))
+}

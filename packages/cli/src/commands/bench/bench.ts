@@ -1,16 +1,15 @@
 import type { Stet } from '@stet/sdk'
-import { defineCommand, listFlag, parseDuration, type RawInput, textFlag } from '../../command.ts'
+import { defineCommand, type Flags, type Input, parseDuration, positiveInteger } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError, codeOfSignal, exitCodes } from '../../exit-code.ts'
-import type { Flag, FlagName } from '../../settings/global-flags.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 import { countOf, shortUuid } from '../../terminal/output.ts'
+import { Interruption } from '../../ui/interruption.ts'
 import { gatherParameters, type ParameterInput, parameterFlags, parseParameters } from '../../ui/parameters.ts'
 import type { BenchPrompt } from './bench-run.ts'
 import { confirmCost } from './confirm-cost.ts'
 import type { Load } from './drive-load.ts'
-import { Interruption } from './interruption.ts'
 import { measureLoad } from './measure-load.ts'
 import { type BenchReport, buildReport, printReport, warnAboutGenerator } from './report.ts'
 import { warmUpServers } from './warm-up.ts'
@@ -29,26 +28,17 @@ const DEFAULT_CONCURRENCY = 10
 const DEFAULT_SECONDS = 10
 const LONGEST_SECONDS = 7 * 86_400
 
-const flags = [
+const flags = {
   ...parameterFlags,
-  { long: '--concurrency', short: '-c', value: '<n>', summary: `runs at once (${DEFAULT_CONCURRENCY})` },
-  { long: '--duration', value: '<duration>', summary: `start runs for this long, such as 30s (${DEFAULT_SECONDS}s)` },
-  {
-    long: '--runs',
-    value: '<n>',
-    summary: 'end after this many runs, without a time limit unless --duration is set',
-  },
-  { long: '--warm-up', value: '<n>', summary: 'runs before the measurement (same as --concurrency)' },
-  { long: '--stream', summary: 'read runs as event streams, which measures the first text (default)' },
-  { long: '--no-stream', summary: 'read each run as one JSON response' },
-  {
-    long: '--server',
-    value: '<url>',
-    isMany: true,
-    summary: 'server to load instead of --base-url; repeat it, or separate servers with commas, to alternate',
-  },
-  { long: '--id', value: '<identifier>', summary: 'custom identifier of the conversations (stet-bench)' },
-] as const satisfies readonly Flag[]
+  '-c, --concurrency <n>': `runs at once (${DEFAULT_CONCURRENCY})`,
+  '--duration <duration>': `start runs for this long, such as 30s (${DEFAULT_SECONDS}s)`,
+  '--runs <n>': 'end after this many runs, without a time limit unless --duration is set',
+  '--warm-up <n>': 'runs before the measurement (same as --concurrency)',
+  '--stream': 'read runs as event streams, which measures the first text (default)',
+  '--no-stream': 'read each run as one JSON response',
+  '--server <url>...': 'server to load instead of --base-url; repeat it, or separate servers with commas, to alternate',
+  '--id <identifier>': 'custom identifier of the conversations (stet-bench)',
+} as const satisfies Flags
 
 export const command = defineCommand({
   summary:
@@ -58,7 +48,7 @@ export const command = defineCommand({
     'stet bench support/reply --params load.json --concurrency 64 --duration 2m --no-stream',
     'stet bench support/reply --server http://10.0.0.1:8787,http://10.0.0.2:8787 --runs 10000 --json',
   ],
-  args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
+  args: { '<path>': 'the prompt' },
   flags,
   parse: parseBench,
   run: bench,
@@ -80,7 +70,7 @@ async function bench({ path: name, load, ...input }: BenchInput, ctx: Context): 
   await confirmCost(client, { path, versionUuid, howMany: describeRuns(load, warmUpRuns) }, ctx)
   const { isStream, customIdentifier } = input
   const asked: BenchPrompt = { path, versionUuid, parameters, customIdentifier, isStream }
-  const interruption = new Interruption(ctx)
+  const interruption = new Interruption(ctx, 'Ending the load. Press Ctrl-C again to exit at once')
   try {
     const { warmUp, prompt } = await warmUpServers({ clients, prompt: asked, load }, warmUpRuns, interruption, ctx)
     const baseUrls = clients.map(({ baseUrl }) => baseUrl)
@@ -116,35 +106,29 @@ function describeRuns({ runs, durationMs }: Load, warmUpRuns: number): string {
   return `${countOf(warmUpRuns, 'run')} to warm up, then as many as the servers complete in ${(durationMs ?? 0) / 1000} s`
 }
 
-function parseBench(raw: RawInput<FlagName<typeof flags>>): BenchInput {
-  const runs = positiveFlag(raw, 'runs', '--runs')
-  const duration = textFlag(raw, 'duration') ?? (runs === undefined ? `${DEFAULT_SECONDS}s` : undefined)
-  const seconds = duration === undefined ? undefined : parseDuration(duration, '--duration')
+function parseBench(raw: Input<typeof flags>): BenchInput {
+  const integer = (text: string | undefined, flag: string) => positiveInteger(text, flag, 9_999_999)
+  const runs = integer(raw.flags.runs, '--runs')
+  const duration = raw.flags.duration ?? (runs === undefined ? `${DEFAULT_SECONDS}s` : undefined)
+  const seconds = parseDuration(duration, '--duration')
   if (seconds !== undefined && (seconds === 0 || seconds > LONGEST_SECONDS))
     throw new CliError('usage', '--duration must be between 1s and 7d')
   return {
     path: raw.args[0] ?? '',
     parameters: parseParameters(raw),
-    servers: listFlag(raw, 'server').flatMap((list) =>
+    servers: raw.flags.server.flatMap((list) =>
       list
         .split(',')
         .map((url) => url.trim())
         .filter(Boolean),
     ),
     load: {
-      concurrency: positiveFlag(raw, 'concurrency', '--concurrency') ?? DEFAULT_CONCURRENCY,
+      concurrency: integer(raw.flags.concurrency, '--concurrency') ?? DEFAULT_CONCURRENCY,
       runs,
       durationMs: seconds === undefined ? undefined : seconds * 1000,
     },
-    warmUpRuns: textFlag(raw, 'warmUp') === '0' ? 0 : positiveFlag(raw, 'warmUp', '--warm-up'),
-    isStream: raw.flags['stream'] !== false,
-    customIdentifier: textFlag(raw, 'id') ?? 'stet-bench',
+    warmUpRuns: raw.flags.warmUp === '0' ? 0 : integer(raw.flags.warmUp, '--warm-up'),
+    isStream: raw.flags.stream,
+    customIdentifier: raw.flags.id ?? 'stet-bench',
   }
-}
-
-function positiveFlag<Name extends string>(raw: RawInput<Name>, name: NoInfer<Name>, flag: string): number | undefined {
-  const text = textFlag(raw, name)
-  if (text === undefined) return undefined
-  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
-  throw new CliError('usage', `${flag} must be a positive integer up to 9999999, not "${text}"`)
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts'
+import type { Interruption } from '../../ui/interruption.ts'
 import { withMissingParameters } from '../../ui/parameters.ts'
 import { type BenchPrompt, type RunOutcome, startBenchRun } from './bench-run.ts'
 import { driveLoad } from './drive-load.ts'
-import type { Interruption } from './interruption.ts'
 import { type LoadSetUp, takeTurns } from './measure-load.ts'
 
 export interface WarmUp {
@@ -30,7 +30,7 @@ export async function warmUpServers(
       const stop = (): void => void run.stop()
       interruption.signal.addEventListener('abort', stop)
       const outcome = await run.outcome.finally(() => interruption.signal.removeEventListener('abort', stop))
-      interruption.throwIfInterrupted()
+      interruption.throwIfInterrupted('Stopped before the measurement')
       if (outcome.kind === 'failed') throw outcome.error
       return tried
     }
@@ -48,6 +48,6 @@ export async function warmUpServers(
   }
   const rest = runs - first.length
   if (rest > 0) await driveLoad({ concurrency: load.concurrency, runs: rest }, start, interruption.signal)
-  interruption.throwIfInterrupted()
+  interruption.throwIfInterrupted('Stopped before the measurement')
   return { warmUp: { runs, failed }, prompt: ready }
 }

@@ -12,7 +12,7 @@ export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: C
       'stet completion zsh > "${fpath[1]}/_stet"',
       'stet completion fish > ~/.config/fish/completions/stet.fish',
     ],
-    args: [{ name: 'shell', summary: shells.join(', '), isRequired: true }],
+    args: { '<shell>': shells.join(', ') },
     parse(raw) {
       const shell = shells.find((one) => one === raw.args[0])
       if (!shell)
@@ -30,7 +30,12 @@ async function readCommands(table: Readonly<Record<string, TableEntry>>): Promis
   const commands: CompletionWords['commands'] = []
   for (const [words, { summary, load }] of Object.entries(table)) {
     const { flags, args } = (await load()).command
-    commands.push({ words, summary, flags, takesPrompts: args.some(({ name }) => name === 'path' || name === 'from') })
+    commands.push({
+      words,
+      summary,
+      flags,
+      takesPrompts: Object.keys(args).some((form) => /^\W(path|from)\b/.test(form)),
+    })
   }
   return commands
 }

@@ -48,6 +48,7 @@ function candidatesOf({ commands, globalFlags }: CompletionWords): Map<string, C
 function shellFunction(words: CompletionWords, typed: string, answer: (candidates: Candidates) => string): string {
   const cases = [...candidatesOf(words)].map(([key, candidates]) => `    '${key}') ${answer(candidates)} ;;`)
   const names = words.commands.map((one) => `'${one.words}'`).join('|')
+  const below = subcommandsOfCommands(words).map((name) => `'${name}'`)
   return `  local stet_line='' stet_word stet_skip=''
   for stet_word in ${typed}; do
     if [ -n "$stet_skip" ]; then stet_skip=''; continue; fi
@@ -55,15 +56,25 @@ function shellFunction(words: CompletionWords, typed: string, answer: (candidate
       ${flagsWithValue(words).join('|')}) stet_skip=1 ;;
       -*) ;;
       *)
-        case "$stet_line" in
-          ${names}) ;;
-          *) stet_line="\${stet_line:+$stet_line }$stet_word" ;;
+        case "$stet_line $stet_word" in
+          ${below.join('|')}) stet_line="$stet_line $stet_word" ;;
+          *)
+            case "$stet_line" in
+              ${names}) ;;
+              *) stet_line="\${stet_line:+$stet_line }$stet_word" ;;
+            esac ;;
         esac ;;
     esac
   done
   case "$stet_line" in
 ${cases.join('\n')}
   esac`
+}
+
+/** A further word after a complete command is its argument, except for these. */
+function subcommandsOfCommands({ commands }: CompletionWords): string[] {
+  const names = commands.map(({ words }) => words)
+  return names.filter((name) => names.includes(name.slice(0, Math.max(0, name.lastIndexOf(' ')))))
 }
 
 // Omits a flag that takes a value in one command but not in another, because a switch must not skip the next word.
@@ -128,6 +139,7 @@ function fishScript(words: CompletionWords): string {
   const { commands, groups, globalFlags } = words
   const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   const names = commands.map((one) => `'${one.words}'`).join(' ')
+  const below = subcommandsOfCommands(words).map((name) => `'${name}'`)
   const flagOf = ({ long, short, value, summary }: Flag): string =>
     `${short ? ` -s ${short.slice(1)}` : ''} -l ${long.slice(2)}${value ? ' -r -F' : ''} -d ${quote(summary)}`
   const lines = [
@@ -145,7 +157,7 @@ function __stet_line -d 'the words of the command, without flags and arguments'
         set skip 1
       case '-*'
       case '*'
-        if not contains -- "$line" ${names}
+        if contains -- "$line $word" ${below.join(' ')}; or not contains -- "$line" ${names}
           set line (string trim -- "$line $word")
         end
     end

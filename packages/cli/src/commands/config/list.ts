@@ -1,4 +1,4 @@
-import { defineCommand, hasFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { maskApiKey, readCredentials } from '../../settings/credentials.ts'
 import { formatTable } from '../../terminal/output.ts'
 
@@ -11,8 +11,8 @@ interface Setting {
 export const command = defineCommand({
   summary: 'Shows the effective settings and the stored profiles. Makes no request.',
   examples: ['stet config list', 'stet config list --show-origin', 'stet config list --profile staging --json'],
-  flags: [{ long: '--show-origin', summary: 'also show the origin of each value' }],
-  parse: (raw) => ({ showsOrigin: hasFlag(raw, 'showOrigin') }),
+  flags: { '--show-origin': 'also show the origin of each value' },
+  parse: (raw) => ({ showsOrigin: raw.flags.showOrigin }),
   async run(_, ctx) {
     const { config, lock, apiKey, projectId, versionRef, ...settings } = await ctx.settings()
     const fromLock = lock && { value: lock.version.ref ?? lock.version.uuid, origin: 'lock file' }

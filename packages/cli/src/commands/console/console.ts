@@ -11,14 +11,14 @@ interface ConsoleInput {
 export const command = defineCommand({
   summary: 'Opens the console in a browser, signed in with your API key.',
   examples: ['stet console', 'stet console /p/1/history', 'stet console --no-open'],
-  args: [{ name: 'path', summary: 'page of the console, such as /settings/keys' }],
-  flags: [{ long: '--no-open', summary: 'only print the link; it works once, for 60 seconds' }],
+  args: { '[path]': 'page of the console, such as /settings/keys' },
+  flags: { '--no-open': 'only print the link; it works once, for 60 seconds' },
   parse(raw): ConsoleInput {
     const [path] = raw.args
     if (path !== undefined && !/^\/(?!\/)/.test(path)) {
       throw new CliError('usage', `The page must start with one slash, such as /p/1/history, not "${path}"`)
     }
-    return { path, opensBrowser: raw.flags['open'] !== false }
+    return { path, opensBrowser: raw.flags.open }
   },
   async run({ path }, ctx) {
     // Refuses a missing key with the same messages as every other command.

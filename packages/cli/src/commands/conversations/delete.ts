@@ -5,7 +5,7 @@ import { findConversation } from '../../ui/recent-conversations.ts'
 export const command = defineCommand({
   summary: 'Deletes a conversation permanently, with its runs and annotations. Refuses one with an active run.',
   examples: ['stet conversations delete 9f0d6c1e', 'stet conversations delete 9f0d6c1e --yes'],
-  args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true }],
+  args: { '<conversation>': 'its uuid, or the first 8 digits' },
   parse: ({ args }) => ({ ref: args[0] ?? '' }),
   async run({ ref }, ctx) {
     const client = await ctx.client()

@@ -1,4 +1,4 @@
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { countOf } from '../../terminal/output.ts'
 import { readProjectId } from '../projects/project-id.ts'
@@ -9,17 +9,17 @@ export const command = defineCommand({
     'stet conversations erase --custom-identifier customer-7',
     'stet conversations erase --custom-identifier customer-7 --only-project 7 --yes',
   ],
-  flags: [
-    { long: '--custom-identifier', value: '<identifier>', summary: 'the custom identifier of the runs' },
-    { long: '--only-project', value: '<id>', summary: 'only in this project' },
-  ],
+  flags: {
+    '--custom-identifier <identifier>': 'the custom identifier of the runs',
+    '--only-project <id>': 'only in this project',
+  },
   parse(raw) {
-    const identifier = textFlag(raw, 'customIdentifier')
+    const identifier = raw.flags.customIdentifier
     if (!identifier)
       throw new CliError('usage', 'Missing input: the custom identifier', {
         hint: 'pass --custom-identifier <identifier>',
       })
-    const only = textFlag(raw, 'onlyProject')
+    const only = raw.flags.onlyProject
     return { identifier, scope: only === undefined ? {} : { projectId: readProjectId(only, '--only-project') } }
   },
   async run({ identifier, scope }, ctx) {

@@ -1,4 +1,4 @@
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { conversationMarkdown, conversationText } from '../../ui/conversation-text.ts'
 import { findConversation } from '../../ui/recent-conversations.ts'
@@ -6,10 +6,10 @@ import { findConversation } from '../../ui/recent-conversations.ts'
 export const command = defineCommand({
   summary: 'Prints a conversation.',
   examples: ['stet conversations get 9f0d6c1e', 'stet conversations get 9f0d6c1e --format markdown > talk.md'],
-  args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true }],
-  flags: [{ long: '--format', value: '<form>', summary: 'text, markdown or json (text)' }],
+  args: { '<conversation>': 'its uuid, or the first 8 digits' },
+  flags: { '--format <form>': 'text, markdown or json (text)' },
   parse(raw) {
-    const format = textFlag(raw, 'format') ?? 'text'
+    const format = raw.flags.format ?? 'text'
     if (!['text', 'markdown', 'json'].includes(format)) {
       throw new CliError('usage', `--format must be text, markdown or json, not "${format}"`)
     }

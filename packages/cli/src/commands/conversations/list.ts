@@ -1,21 +1,19 @@
 import { RUN_STATES } from '@stet/contract/vocabulary'
 import type { ConversationSummary } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
-import { CliError } from '../../exit-code.ts'
-import type { Flag, FlagName } from '../../settings/global-flags.ts'
+import { defineCommand, type Flags, type Input, oneOf, parseDuration, positiveInteger } from '../../command.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
 
 const pageSize = 100
 
-const flags = [
-  { long: '--path', value: '<path>', summary: 'only for this prompt' },
-  { long: '--status', value: '<state>', summary: 'queued, running, completed, error or stopped' },
-  { long: '--id', value: '<identifier>', summary: 'only with this custom identifier' },
-  { long: '--since', value: '<duration>', summary: 'started within this time, such as 24h' },
-  { long: '--limit', value: '<n>', summary: 'maximum number (20)' },
-] as const satisfies readonly Flag[]
+const flags = {
+  '--path <path>': 'only for this prompt',
+  '--status <state>': 'queued, running, completed, error or stopped',
+  '--id <identifier>': 'only with this custom identifier',
+  '--since <duration>': 'started within this time, such as 24h',
+  '--limit <n>': 'maximum number (20)',
+} as const satisfies Flags
 
 export const command = defineCommand({
   summary: 'Lists conversations, newest first. stet runs list also has their earlier runs, models and costs.',
@@ -45,19 +43,10 @@ export const command = defineCommand({
   },
 })
 
-function parseFilter(raw: RawInput<FlagName<typeof flags>>) {
-  const path = textFlag(raw, 'path')
-  const status = textFlag(raw, 'status')
-  const customIdentifier = textFlag(raw, 'id')
-  const since = textFlag(raw, 'since')
-  const limit = textFlag(raw, 'limit') ?? '20'
-  const state = RUN_STATES.find((one) => one === status)
-  if (status !== undefined && !state)
-    throw new CliError('usage', `--status must be one of ${RUN_STATES.join(', ')}, not "${status}"`)
-  if (!/^[1-9]\d{0,5}$/.test(limit)) throw new CliError('usage', `--limit must be a positive integer, not "${limit}"`)
+function parseFilter({ flags: { path, id: customIdentifier, ...given } }: Input<typeof flags>) {
   return {
-    ...defined({ path, status: state, customIdentifier }),
-    ...(since !== undefined && { sinceSeconds: parseDuration(since, '--since') }),
-    limit: Number(limit),
+    ...defined({ path, status: oneOf(RUN_STATES, given.status, '--status'), customIdentifier }),
+    ...defined({ sinceSeconds: parseDuration(given.since, '--since') }),
+    limit: positiveInteger(given.limit ?? '20', '--limit'),
   }
 }

@@ -1,5 +1,5 @@
 import type { Stet } from '@stet/sdk'
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError, describeFailure, exitCodes } from '../../exit-code.ts'
 import { createClient } from '../../settings/client.ts'
@@ -14,12 +14,12 @@ import { checkStreaming } from './streaming.ts'
 export const command = defineCommand({
   summary: 'Checks programs, files, server, key, clock, prompts and streaming, and reports problems.',
   examples: ['stet doctor', 'stet doctor --prompt support/reply -p customer=Ana', 'stet doctor --json'],
-  flags: [
-    { long: '--prompt', value: '<path>', summary: 'run this prompt to test whether events arrive live' },
+  flags: {
+    '--prompt <path>': 'run this prompt to test whether events arrive live',
     ...parameterFlags,
-  ],
+  },
   parse(raw): LiveRun {
-    const path = textFlag(raw, 'prompt')
+    const path = raw.flags.prompt
     const parameters = parseParameters(raw)
     if (path === undefined && (parameters.named.length > 0 || parameters.file !== undefined)) {
       throw new CliError('usage', 'Parameters need a prompt', { hint: 'pass --prompt <path>' })

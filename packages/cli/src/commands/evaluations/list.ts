@@ -1,5 +1,5 @@
 import type { Evaluation } from '@stet/sdk'
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 import { formatTable } from '../../terminal/output.ts'
@@ -7,8 +7,8 @@ import { formatTable } from '../../terminal/output.ts'
 export const command = defineCommand({
   summary: 'Lists the evaluations of the project, newest first.',
   examples: ['stet evaluations list', 'stet evaluations list --path support/triage --json'],
-  flags: [{ long: '--path', value: '<path>', summary: 'only those for this prompt' }],
-  parse: (raw) => ({ path: textFlag(raw, 'path') }),
+  flags: { '--path <path>': 'only those for this prompt' },
+  parse: (raw) => ({ path: raw.flags.path }),
   async run({ path }, ctx): Promise<{ evaluations: Evaluation[] }> {
     await ctx.projectId()
     const client = await ctx.client()

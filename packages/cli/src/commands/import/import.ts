@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { PromptScan } from '@stet/template'
-import { defineCommand, hasFlag, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { compileTexts } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
@@ -10,7 +10,6 @@ import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '..
 import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
 import { countOf, oneLine, shownFile } from '../../terminal/output.ts'
 import type { ImportedPrompt, ReadSource } from './imported-prompt.ts'
-import { keepAliases } from './keep-aliases.ts'
 import { linkPrompts } from './link-prompts.ts'
 import { readSource, type Source, type SourceKind, sourceKinds } from './read-source.ts'
 
@@ -38,38 +37,32 @@ export const command = defineCommand({
     'stet import openai prompts.json --dir prompts/openai',
     'stet import dotprompt ../app/prompts --strict',
   ],
-  args: [
-    { name: 'kind', summary: `${sourceKinds.join(', ')} (dotprompt reads files of Humanloop too)`, isRequired: true },
-    {
-      name: 'source',
-      summary: 'file, folder, or (for latitude) the URL of a project; none to read from Langfuse itself',
-    },
-  ],
-  flags: [
-    { long: '--dir', value: '<folder>', summary: 'folder to write to (the prompts of the project)' },
-    { long: '--dry-run', summary: 'write nothing' },
-    { long: '--strict', summary: 'exit with 1 if anything was not converted or written' },
-    { long: '--url', value: '<url>', variable: 'LANGFUSE_BASE_URL', summary: 'URL of Langfuse' },
-    { long: '--public-key', value: '<key>', variable: 'LANGFUSE_PUBLIC_KEY', summary: "Langfuse's public key" },
-    { long: '--secret-key', value: '<key>', variable: 'LANGFUSE_SECRET_KEY', summary: "Langfuse's secret key" },
-    {
-      long: '--source-key-stdin',
-      summary: "read the other server's key (of Langfuse, the secret key) from standard input",
-    },
-  ],
+  args: {
+    '<kind>': `${sourceKinds.join(', ')} (dotprompt reads files of Humanloop too)`,
+    '[source]': 'file, folder, or (for latitude) the URL of a project; none to read from Langfuse itself',
+  },
+  flags: {
+    '--dir <folder>': 'folder to write to (the prompts of the project)',
+    '--dry-run': 'write nothing',
+    '--strict': 'exit with 1 if anything was not converted or written',
+    '--url <url> $LANGFUSE_BASE_URL': 'URL of Langfuse',
+    '--public-key <key> $LANGFUSE_PUBLIC_KEY': "Langfuse's public key",
+    '--secret-key <key> $LANGFUSE_SECRET_KEY': "Langfuse's secret key",
+    '--source-key-stdin': "read the other server's key (of Langfuse, the secret key) from standard input",
+  },
   parse(raw) {
     const [kind = '', path] = raw.args
     const known = sourceKinds.find((one) => one === kind)
     if (!known) throw new CliError('usage', `Unknown source: ${kind}`, { hint: `use one of ${sourceKinds.join(', ')}` })
     const given = {
-      url: textFlag(raw, 'url'),
-      publicKey: textFlag(raw, 'publicKey'),
-      secretKey: textFlag(raw, 'secretKey'),
+      url: raw.flags.url,
+      publicKey: raw.flags.publicKey,
+      secretKey: raw.flags.secretKey,
     }
     const langfuse = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
     checkSource(known, path, Object.keys(langfuse).length > 0)
-    const source: Source = { kind: known, path, langfuse, readsKey: hasFlag(raw, 'sourceKeyStdin') }
-    return { source, dir: textFlag(raw, 'dir'), isDry: hasFlag(raw, 'dryRun'), isStrict: hasFlag(raw, 'strict') }
+    const source: Source = { kind: known, path, langfuse, readsKey: raw.flags.sourceKeyStdin }
+    return { source, dir: raw.flags.dir, isDry: raw.flags.dryRun, isStrict: raw.flags.strict }
   },
   async run({ source, dir, isDry }, ctx) {
     const found = await readSource(source, ctx)
@@ -88,7 +81,6 @@ export const command = defineCommand({
       if (typeof written === 'string') unwritten.push({ path: prompt.path, reason: written })
       else files.push(written)
     }
-    await keepAliases(prompts, target, isDry, ctx)
     const scans = await compileTexts(new Map(prompts.map(({ path, content }) => [path, content])))
     const losses = prompts.flatMap(({ path, losses, source, line }): Loss[] => {
       const scan = scans.get(path)

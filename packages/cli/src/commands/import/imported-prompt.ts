@@ -16,8 +16,6 @@ export interface ForeignPrompt {
   /** The source file, relative to the source argument. Absent for prompts of the discontinued service. */
   source?: string
   line?: number
-  /** The id by which applications called the prompt. */
-  alias?: string
   /** One sentence for each part that could not be converted. */
   losses: string[]
 }
@@ -28,7 +26,6 @@ export interface ImportedPrompt {
   content: string
   source?: string
   line?: number
-  alias?: string
   losses: string[]
 }
 

@@ -31,11 +31,11 @@ export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<Im
   inheritNeeds(prompts, find)
   return prompts.map((prompt): ImportedPrompt => {
     const { path, foreign } = prompt
-    const { source, line, alias } = foreign
+    const { source, line } = foreign
     const losses = [...foreign.losses]
     if (path !== foreign.path) losses.push(`"${foreign.path}" is now named "${path}"`)
     const content = foreign.front ? linkConverted(prompt, find) : linkVerbatim(prompt, find, resolveReferencePath)
-    return defined({ path, content, losses, source, line, alias })
+    return defined({ path, content, losses, source, line })
   })
 }
 

@@ -6,10 +6,9 @@ import {
   type KeyScope,
 } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
-import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
+import { defineCommand, type Flags, type Input, oneOf, parseDuration, positiveInteger } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
-import type { Flag, FlagName } from '../../settings/global-flags.ts'
 import { describeKey } from './find-key.ts'
 
 const ROLES = {
@@ -23,19 +22,15 @@ interface KeyInput extends Omit<CreateApiKeyBody, 'expiresAt'> {
   lifetime?: number
 }
 
-const flags = [
-  {
-    long: '--role',
-    value: '<role>',
-    summary: 'app (read, run), ci (read, write) or ci-publish (read, write, publish)',
-  },
-  { long: '--scopes', value: '<list>', summary: 'instead of a role: read, run, write, publish, admin' },
-  { long: '--author', value: '<person>', summary: 'the owner, as "Name <email>" (the name of the key)' },
-  { long: '--only-project', value: '<id>', summary: 'restrict the key to this project' },
-  { long: '--expires', value: '<duration>', summary: 'lifetime, such as 90d (unlimited)' },
-  { long: '--plan', value: '<plan>', summary: 'pricing plan: hobby, team, enterprise or custom (team)' },
-  { long: '--limit', value: '<n>', summary: 'requests per second for --plan custom' },
-] as const satisfies readonly Flag[]
+const flags = {
+  '--role <role>': 'app (read, run), ci (read, write) or ci-publish (read, write, publish)',
+  '--scopes <list>': 'instead of a role: read, run, write, publish, admin',
+  '--author <person>': 'the owner, as "Name <email>" (the name of the key)',
+  '--only-project <id>': 'restrict the key to this project',
+  '--expires <duration>': 'lifetime, such as 90d (unlimited)',
+  '--plan <plan>': 'pricing plan: hobby, team, enterprise or custom (team)',
+  '--limit <n>': 'requests per second for --plan custom',
+} as const satisfies Flags
 
 export const command = defineCommand({
   summary: 'Creates an API key and prints it on standard output. It is shown only once.',
@@ -43,7 +38,7 @@ export const command = defineCommand({
     'stet keys create ci --role ci --expires 90d --author "Build <build@example.com>"',
     'stet keys create web --scopes run --only-project 1 > key.txt',
   ],
-  args: [{ name: 'name', summary: 'name of the key', isRequired: true }],
+  args: { '<name>': 'name of the key' },
   flags,
   parse: parseKey,
   async run({ lifetime, ...input }, ctx): Promise<CreatedApiKey> {
@@ -57,27 +52,24 @@ export const command = defineCommand({
   },
 })
 
-function parseKey(raw: RawInput<FlagName<typeof flags>>): KeyInput {
-  const listed = textFlag(raw, 'scopes')
-  const role = textFlag(raw, 'role')
+function parseKey(raw: Input<typeof flags>): KeyInput {
+  const { scopes: listed, role } = raw.flags
   if (listed !== undefined && role !== undefined) throw new CliError('usage', 'Use --role or --scopes, not both')
   const named =
     role === undefined
       ? listed?.split(',').map((scope) => oneOf(KEY_SCOPES, scope.trim(), '--scopes'))
       : ROLES[oneOf(ROLE_NAMES, role, '--role')]
-  const author = textFlag(raw, 'author')
-  const plan = textFlag(raw, 'plan')
-  const projectId = positive(textFlag(raw, 'onlyProject'), '--only-project')
-  const limit = positive(textFlag(raw, 'limit'), '--limit')
-  const expires = textFlag(raw, 'expires')
+  const { author } = raw.flags
+  const plan = oneOf(KEY_PLANS, raw.flags.plan, '--plan')
+  const projectId = positiveInteger(raw.flags.onlyProject, '--only-project')
+  const limit = positiveInteger(raw.flags.limit, '--limit')
+  const lifetime = parseDuration(raw.flags.expires, '--expires')
   if ((plan === 'custom') !== (limit !== undefined))
     throw new CliError('usage', '--plan custom needs --limit, and --limit needs --plan custom')
   return {
     name: raw.args[0] ?? '',
-    ...defined({ scopes: named, projectId, limit }),
+    ...defined({ scopes: named, projectId, limit, plan, lifetime }),
     ...(author !== undefined && { author: parseAuthor(author) }),
-    ...(plan !== undefined && { plan: oneOf(KEY_PLANS, plan, '--plan') }),
-    ...(expires !== undefined && { lifetime: parseDuration(expires, '--expires') }),
   }
 }
 
@@ -92,15 +84,4 @@ function parseAuthor(text: string): { name: string; email: string } {
   if (name === '' || !/^[^\s@]+@[^\s@]+$/.test(email))
     throw new CliError('usage', `--author must be "Name <email>", not "${text}"`)
   return { name, email }
-}
-
-function oneOf<T extends string>(known: readonly T[], text: string, flag: string): T {
-  const found = known.find((one) => one === text)
-  if (found) return found
-  throw new CliError('usage', `${flag} must be one of ${known.join(', ')}, not "${text}"`)
-}
-
-function positive(text: string | undefined, flag: string): number | undefined {
-  if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text)
-  throw new CliError('usage', `${flag} must be a positive integer, not "${text}"`)
 }

@@ -5,7 +5,7 @@ import { describeKey, findKey } from './find-key.ts'
 export const command = defineCommand({
   summary: 'Revokes an API key immediately.',
   examples: ['stet keys revoke 3', 'stet keys revoke stet_3f9a --yes'],
-  args: [{ name: 'key', summary: 'its id or prefix', isRequired: true }],
+  args: { '<key>': 'its id or prefix' },
   parse: ({ args }) => ({ ref: args[0] ?? '' }),
   async run({ ref }, ctx) {
     const client = await ctx.client()

@@ -1,4 +1,4 @@
-import { defineCommand, parseDuration, textFlag } from '../../command.ts'
+import { defineCommand, parseDuration } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { describeKey, findKey } from './find-key.ts'
 
@@ -6,11 +6,11 @@ export const command = defineCommand({
   summary:
     'Replaces an API key and prints the new one on standard output. The old key keeps working during the overlap.',
   examples: ['stet keys rotate 3 --overlap 24h > key.txt', 'stet keys rotate stet_3f9a --yes'],
-  args: [{ name: 'key', summary: 'its id or prefix', isRequired: true }],
-  flags: [{ long: '--overlap', value: '<duration>', summary: 'how long the old key keeps working, at most 7d (0s)' }],
+  args: { '<key>': 'its id or prefix' },
+  flags: { '--overlap <duration>': 'how long the old key keeps working, at most 7d (0s)' },
   parse: (raw) => ({
     ref: raw.args[0] ?? '',
-    overlapSeconds: parseDuration(textFlag(raw, 'overlap') ?? '0s', '--overlap'),
+    overlapSeconds: parseDuration(raw.flags.overlap ?? '0s', '--overlap'),
   }),
   async run({ ref, overlapSeconds }, ctx) {
     const client = await ctx.client()

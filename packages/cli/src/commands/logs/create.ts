@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Message } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
@@ -16,22 +16,22 @@ export const command = defineCommand({
     'stet logs create support/reply --messages talk.json --response "On its way."',
     'stet logs create support/reply --messages - < talk.json',
   ],
-  args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
-  flags: [
-    { long: '--messages', value: '<file>', summary: 'JSON list of messages; - is standard input' },
-    { long: '--response', value: '<text>', summary: 'final assistant message' },
-    { long: '--response-file', value: '<file>', summary: 'final assistant message, from a file' },
-    { long: '--id', value: '<identifier>', summary: 'custom identifier, stored with the conversation' },
-  ],
+  args: { '<path>': 'the prompt' },
+  flags: {
+    '--messages <file>': 'JSON list of messages; - is standard input',
+    '--response <text>': 'final assistant message',
+    '--response-file <file>': 'final assistant message, from a file',
+    '--id <identifier>': 'custom identifier, stored with the conversation',
+  },
   parse(raw) {
-    const messagesFile = textFlag(raw, 'messages')
-    const [response, responseFile] = [textFlag(raw, 'response'), textFlag(raw, 'responseFile')]
+    const messagesFile = raw.flags.messages
+    const [response, responseFile] = [raw.flags.response, raw.flags.responseFile]
     if (messagesFile === undefined)
       throw new CliError('usage', 'Missing input: the messages', { hint: 'pass --messages <file>' })
     if (response !== undefined && responseFile !== undefined) {
       throw new CliError('usage', 'Use --response or --response-file, not both')
     }
-    return { name: raw.args[0] ?? '', messagesFile, response, responseFile, customIdentifier: textFlag(raw, 'id') }
+    return { name: raw.args[0] ?? '', messagesFile, response, responseFile, customIdentifier: raw.flags.id }
   },
   async run({ name, messagesFile, response, responseFile, customIdentifier }, ctx) {
     await ctx.projectId()

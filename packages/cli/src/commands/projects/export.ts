@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { defineCommand, hasFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { writeFileAtomically } from '../../settings/write-file.ts'
 import { countOf, shownFile } from '../../terminal/output.ts'
@@ -16,15 +16,15 @@ export const command = defineCommand({
     `stet projects export 7 support${archiveEnding}`,
     `stet projects export 7 support${archiveEnding} --force`,
   ],
-  args: [
-    { name: 'project', summary: 'its id', isRequired: true },
-    { name: 'file', summary: `the archive, usually <name>${archiveEnding}`, isRequired: true },
-  ],
-  flags: [{ long: '--force', summary: 'replace an existing file' }],
+  args: {
+    '<project>': 'its id',
+    '<file>': `the archive, usually <name>${archiveEnding}`,
+  },
+  flags: { '--force': 'replace an existing file' },
   parse: (raw) => ({
     id: readProjectId(raw.args[0] ?? '', 'project'),
     file: raw.args[1] ?? '',
-    isForced: hasFlag(raw, 'force'),
+    isForced: raw.flags.force,
   }),
   async run({ id, file, isForced }, ctx) {
     const target = resolve(ctx.io.cwd, file)

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
 import type { Stet } from '@stet/sdk'
-import { defineCommand, hasFlag, textFlag } from '../../command.ts'
-import type { Context } from '../../context.ts'
-import { CliError, codeOfSignal } from '../../exit-code.ts'
-import type { EndSignal } from '../../io.ts'
+import { defineCommand } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
 import { requireReleases } from '../../settings/client.ts'
 import { countOf } from '../../terminal/output.ts'
+import { Interruption } from '../../ui/interruption.ts'
 import { showProgress } from '../../ui/progress.ts'
 import { importHistory } from './archive/import-project.ts'
 import { type ImportTarget, nameTarget, openTarget, removeTarget, unfinishedNameOf } from './archive/import-target.ts'
@@ -22,26 +21,26 @@ interface ImportProjectInput {
 
 export const command = defineCommand({
   summary:
-    'Creates a project from an archive of "stet projects export", with its history, not its releases. Needs an admin key.',
+    'Creates a project from an archive of "stet projects export", with its history but without its releases. Needs an admin key.',
   examples: [
     `stet projects import support${archiveEnding}`,
     `stet projects import support${archiveEnding} --name "Support copy" --new-uuids`,
     `stet projects import support${archiveEnding} --into 7`,
   ],
-  args: [{ name: 'file', summary: 'the archive', isRequired: true }],
-  flags: [
-    { long: '--name', value: '<name>', summary: 'name of the new project (the name in the archive)' },
-    { long: '--into', value: '<project>', summary: 'an existing project that is empty or has the first versions' },
-    { long: '--new-uuids', summary: 'give the versions new uuids, for a copy on the same server' },
-  ],
+  args: { '<file>': 'the archive' },
+  flags: {
+    '--name <name>': 'name of the new project (the name in the archive)',
+    '--into <project>': 'an existing project that is empty or has the first versions',
+    '--new-uuids': 'give the versions new uuids, for a copy on the same server',
+  },
   parse(raw): ImportProjectInput {
-    const [name, into] = [textFlag(raw, 'name'), textFlag(raw, 'into')]
+    const [name, into] = [raw.flags.name, raw.flags.into]
     if (name !== undefined && into !== undefined) throw new CliError('usage', 'Pass either --name or --into')
     return {
       file: raw.args[0] ?? '',
       name,
       into: into === undefined ? undefined : readProjectId(into, '--into'),
-      keepsUuids: !hasFlag(raw, 'newUuids'),
+      keepsUuids: !raw.flags.newUuids,
     }
   },
   async run(input, ctx) {
@@ -49,7 +48,7 @@ export const command = defineCommand({
     const client = await ctx.client()
     await requireAdmin(client)
     const name = input.name ?? archive.project.name
-    const interruption = listen(ctx)
+    const interruption = new Interruption(ctx)
     const { signal } = interruption
     let target: ImportTarget | undefined
     let done = 0
@@ -68,8 +67,7 @@ export const command = defineCommand({
       const project = { id: target.projectId, name: input.into === undefined ? name : null }
       return { project, isContinued: !target.isNew, ...history }
     } catch (error) {
-      const { by } = interruption
-      if (by) throw new CliError(codeOfSignal(by), leftBy({ target, name, into: input.into, done, archive }))
+      interruption.throwIfInterrupted(leftBy({ target, name, into: input.into, done, archive }))
       throw target ? await undo(client, target, error) : error
     } finally {
       interruption.end()
@@ -88,21 +86,6 @@ export const command = defineCommand({
     say(`  Next: ${program} providers list  (an archive contains no provider keys)`)
   },
 })
-
-/** The first Ctrl-C or SIGTERM aborts the requests. The second one ends the program. */
-function listen({ io }: Context) {
-  const controller = new AbortController()
-  const interruption = {
-    by: undefined as EndSignal | undefined,
-    signal: controller.signal,
-    end: io.onInterrupt((by) => {
-      interruption.end()
-      interruption.by = by
-      controller.abort()
-    }),
-  }
-  return interruption
-}
 
 interface Left {
   target: ImportTarget | undefined

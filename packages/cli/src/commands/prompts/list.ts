@@ -1,5 +1,5 @@
 import type { UnresolvedPrompt } from '@stet/sdk'
-import { defineCommand, hasFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { listPrompts } from '../../sync/list-prompts.ts'
 import { promptsDirOf } from '../../sync/prompt-path.ts'
@@ -16,9 +16,9 @@ export const command = defineCommand({
     'stet prompts list -V live --json',
     'stet prompts list --local',
   ],
-  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
-  flags: [{ long: '--local', summary: 'only the paths of local files; makes no request' }],
-  parse: (raw) => ({ names: raw.args, isLocal: hasFlag(raw, 'local') }),
+  args: { '[path...]': 'prompts or folders (all)' },
+  flags: { '--local': 'only the paths of local files; makes no request' },
+  parse: (raw) => ({ names: raw.args, isLocal: raw.flags.local }),
   async run({ names, isLocal }, ctx): Promise<{ prompts: Listed[] }> {
     const all = isLocal ? await filesHere(ctx) : await promptsOfVersion(ctx)
     const place = { promptsDir: promptsDirOf(await ctx.settings()), cwd: ctx.io.cwd }

@@ -1,4 +1,4 @@
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { describeEntry, entryFlags, parseEntry, readToken } from './entry.ts'
 
@@ -8,10 +8,10 @@ export const command = defineCommand({
     'stet providers add openai --type openai --token-stdin < key.txt',
     'stet providers add local --type custom --url http://127.0.0.1:11434/v1 --token-stdin <<< none',
   ],
-  args: [{ name: 'name', summary: 'the name that prompts use', isRequired: true }],
-  flags: [{ long: '--type', value: '<kind>', summary: 'openai, anthropic, google, azure, custom, ...' }, ...entryFlags],
+  args: { '<name>': 'the name that prompts use' },
+  flags: { '--type <kind>': 'openai, anthropic, google, azure, custom, ...', ...entryFlags },
   parse(raw) {
-    const provider = textFlag(raw, 'type')
+    const provider = raw.flags.type
     if (provider === undefined)
       throw new CliError('usage', 'Missing input: the provider type', { hint: 'pass --type <kind>' })
     return { name: raw.args[0] ?? '', provider, entry: parseEntry(raw) }

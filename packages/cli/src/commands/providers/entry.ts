@@ -1,17 +1,16 @@
 import type { ProviderKeyInfo, Stet } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { hasFlag, type RawInput, textFlag } from '../../command.ts'
+import type { Flags, Input } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
-import type { Flag, FlagName } from '../../settings/global-flags.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 
-export const entryFlags = [
-  { long: '--token-stdin', summary: "read the provider's token from standard input" },
-  { long: '--url', value: '<base>', summary: 'URL of a compatible service' },
-  { long: '--default-model', value: '<model>', summary: 'default model of prompts' },
-  { long: '--configuration', value: '<json>', summary: 'additional settings as a JSON object' },
-] as const satisfies readonly Flag[]
+export const entryFlags = {
+  '--token-stdin': "read the provider's token from standard input",
+  '--url <base>': 'URL of a compatible service',
+  '--default-model <model>': 'default model of prompts',
+  '--configuration <json>': 'additional settings as a JSON object',
+} as const satisfies Flags
 
 export interface EntryInput {
   readsToken: boolean
@@ -20,12 +19,12 @@ export interface EntryInput {
   configuration?: Record<string, unknown>
 }
 
-export function parseEntry(raw: RawInput<FlagName<typeof entryFlags>>): EntryInput {
-  const url = textFlag(raw, 'url')
-  const defaultModel = textFlag(raw, 'defaultModel')
-  const configuration = textFlag(raw, 'configuration')
+export function parseEntry(raw: Input<typeof entryFlags>): EntryInput {
+  const url = raw.flags.url
+  const defaultModel = raw.flags.defaultModel
+  const configuration = raw.flags.configuration
   return {
-    readsToken: hasFlag(raw, 'tokenStdin'),
+    readsToken: raw.flags.tokenStdin,
     ...defined({ url, defaultModel }),
     ...(configuration !== undefined && { configuration: parseConfiguration(configuration) }),
   }

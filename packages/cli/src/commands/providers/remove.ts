@@ -5,7 +5,7 @@ import { describeEntry, findEntry } from './entry.ts'
 export const command = defineCommand({
   summary: 'Deletes a stored provider key. Prompts that use it fail from then on.',
   examples: ['stet providers remove openai', 'stet providers remove openai --yes'],
-  args: [{ name: 'name', summary: 'the stored provider key', isRequired: true }],
+  args: { '<name>': 'the stored provider key' },
   parse: ({ args }) => ({ name: args[0] ?? '' }),
   async run({ name }, ctx) {
     const client = await ctx.client()

@@ -1,6 +1,6 @@
 import { hasReason, NotFoundError, type ProviderTest } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
 import { unknownProviderKey } from './entry.ts'
 
@@ -8,10 +8,10 @@ export const command = defineCommand({
   summary:
     'Makes one short call with a provider key, also with one from the server. The provider may charge for the call.',
   examples: ['stet providers test openai', 'stet providers test openai --model gpt-6-luna'],
-  args: [{ name: 'name', summary: 'the provider key', isRequired: true }],
-  flags: [{ long: '--model', value: '<model>', summary: 'the model to call; without it, the default model' }],
+  args: { '<name>': 'the provider key' },
+  flags: { '--model <model>': 'the model to call; without it, the default model' },
   parse(raw) {
-    const model = textFlag(raw, 'model')
+    const model = raw.flags.model
     return defined({ name: raw.args[0] ?? '', model })
   },
   async run(input, ctx): Promise<ProviderTest> {

@@ -1,5 +1,5 @@
 import { defined } from '@stet/template/defined'
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { describeEntry, entryFlags, findEntry, parseEntry, readToken } from './entry.ts'
 
@@ -9,10 +9,10 @@ export const command = defineCommand({
     'stet providers update openai --token-stdin < new-key.txt',
     'stet providers update openai --default-model gpt-6-luna',
   ],
-  args: [{ name: 'name', summary: 'the stored provider key', isRequired: true }],
-  flags: [{ long: '--rename', value: '<name>', summary: 'new name' }, ...entryFlags],
+  args: { '<name>': 'the stored provider key' },
+  flags: { '--rename <name>': 'new name', ...entryFlags },
   parse(raw) {
-    const name = textFlag(raw, 'rename')
+    const name = raw.flags.rename
     const entry = parseEntry(raw)
     if (name === undefined && !entry.readsToken && Object.keys(entry).length === 1) {
       throw new CliError('usage', 'Nothing to change', {

@@ -1,7 +1,7 @@
 import { defined } from '@stet/template/defined'
-import { defineCommand, textFlag } from '../../command.ts'
-import { CliError, codeOfSignal, type FailureCode } from '../../exit-code.ts'
+import { defineCommand } from '../../command.ts'
 import { countOf } from '../../terminal/output.ts'
+import { Interruption } from '../../ui/interruption.ts'
 import { continued, listFlags, parseListFilter, queryOf } from './filters.ts'
 
 const pageSize = 20
@@ -13,19 +13,14 @@ export const command = defineCommand({
     'stet runs export --since 7d > runs.jsonl',
     'stet runs export --status error --cursor "$CURSOR" >> runs.jsonl',
   ],
-  flags: [...listFlags, { long: '--cursor', value: '<cursor>', summary: 'continue an export that was cut off' }],
-  parse: (raw) => ({ ...parseListFilter(raw), ...defined({ cursor: textFlag(raw, 'cursor') }) }),
+  flags: { ...listFlags, '--cursor <cursor>': 'continue an export that was cut off' },
+  parse: (raw) => ({ ...parseListFilter(raw), ...defined({ cursor: raw.flags.cursor }) }),
   async run({ cursor, ...filter }, ctx) {
     const { io, style, say, warn } = ctx
     const query = await queryOf(filter, ctx)
     const { runs } = await ctx.client()
-    const controller = new AbortController()
-    let endedBy: FailureCode | undefined
-    const release = io.onInterrupt((by) => {
-      endedBy = codeOfSignal(by)
-      controller.abort()
-    })
-    const { signal } = controller
+    const interruption = new Interruption(ctx)
+    const { signal } = interruption
     let next: string | null | undefined = cursor
     let count = 0
     try {
@@ -44,9 +39,10 @@ export const command = defineCommand({
     } catch (error) {
       if (next !== undefined && next !== null)
         warn(`${countOf(count, 'run')} exported; continue with the same filters and ${continued(query, next)}`)
-      throw endedBy === undefined ? error : new CliError(endedBy, 'The export was stopped')
+      interruption.throwIfInterrupted('The export was stopped')
+      throw error
     } finally {
-      release()
+      interruption.end()
     }
     say(`${style.ok} ${countOf(count, 'run')}`)
   },

@@ -1,44 +1,39 @@
-import { FEEDBACK_VALUES, type ListRunsQuery, REQUEST_CHANNELS, RUN_STATES } from '@stet/contract/vocabulary'
+import { FEEDBACK_VALUES, type ListRunsQuery, RUN_STATES, STATS_VIAS } from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
-import { parseDuration, type RawInput, textFlag } from '../../command.ts'
+import { type Flags, type Input, oneOf, parseDuration } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
-import type { Flag, FlagName } from '../../settings/global-flags.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 
 /** Flags for facts that a run has from its start. */
-const startFlags = [
-  { long: '--path', value: '<path>', summary: 'only for this prompt' },
-  { long: '--tag', value: '<tag>', summary: 'only with this tag' },
-  { long: '--id', value: '<identifier>', summary: 'only with this custom identifier' },
-  { long: '--via', value: '<channel>', summary: `${REQUEST_CHANNELS.join(' or ')} (both)` },
-  { long: '--author', value: '<author>', summary: 'only with API keys of this author: an id, or me' },
-  { long: '--since', value: '<duration>', summary: 'started within this time, such as 24h' },
-] as const satisfies readonly Flag[]
+const startFlags = {
+  '--path <path>': 'only for this prompt',
+  '--tag <tag>': 'only with this tag',
+  '--id <identifier>': 'only with this custom identifier',
+  '--via <channel>': `${STATS_VIAS.join(', ')} (api and console)`,
+  '--author <author>': 'only with API keys of this author: an id, or me',
+  '--since <duration>': 'started within this time, such as 24h',
+} as const satisfies Flags
 
 /** Flags for facts that are known when a run has ended. */
-const endFlags = [
-  {
-    long: '--status',
-    value: '<states>',
-    summary: 'queued, running, completed, error, stopped, or several with commas',
-  },
-  { long: '--model', value: '<model>', summary: 'only with this model' },
-  { long: '--min-cost', value: '<usd>', summary: 'only if the cost is at least this many USD' },
-  { long: '--min-duration', value: '<duration>', summary: 'only if it took this long, such as 500ms or 2m' },
-] as const satisfies readonly Flag[]
+const endFlags = {
+  '--status <states>': 'queued, running, completed, error, stopped, or several with commas',
+  '--model <model>': 'only with this model',
+  '--min-cost <usd>': 'only if the cost is at least this many USD',
+  '--min-duration <duration>': 'only if it took this long, such as 500ms or 2m',
+} as const satisfies Flags
 
-export const tailFlags = [...startFlags, ...endFlags] as const
+export const tailFlags = { ...startFlags, ...endFlags } as const
 
 /**
  * Feedback arrives after a run, so only lists can filter by it. With `--from`, a list that is continued later begins at
  * the same time.
  */
-export const listFlags = [
+export const listFlags = {
   ...tailFlags,
-  { long: '--from', value: '<time>', summary: 'started at this ISO time or later, instead of --since' },
-  { long: '--feedback', value: '<value>', summary: `only with this newest feedback: ${FEEDBACK_VALUES.join(' or ')}` },
-] as const satisfies readonly Flag[]
+  '--from <time>': 'started at this ISO time or later, instead of --since',
+  '--feedback <value>': `only with this newest feedback: ${FEEDBACK_VALUES.join(' or ')}`,
+} as const satisfies Flags
 
 export interface StartFilter extends Pick<ListRunsQuery, 'tag' | 'customIdentifier' | 'via' | 'author'> {
   path?: string
@@ -47,40 +42,37 @@ export interface StartFilter extends Pick<ListRunsQuery, 'tag' | 'customIdentifi
 
 export type EndFilter = Pick<ListRunsQuery, 'status' | 'model' | 'minCost' | 'minDurationMs'>
 
-type RawFilter = RawInput<FlagName<typeof tailFlags>>
+type RawFilter = Input<typeof tailFlags>
 
 export function parseStartFilter(raw: RawFilter): StartFilter {
-  const since = textFlag(raw, 'since')
   return defined({
-    path: textFlag(raw, 'path'),
-    tag: textFlag(raw, 'tag'),
-    customIdentifier: textFlag(raw, 'id'),
-    via: oneOf(REQUEST_CHANNELS, textFlag(raw, 'via'), '--via'),
-    author: textFlag(raw, 'author'),
-    sinceSeconds: since === undefined ? undefined : parseDuration(since, '--since'),
+    path: raw.flags.path,
+    tag: raw.flags.tag,
+    customIdentifier: raw.flags.id,
+    via: oneOf(STATS_VIAS, raw.flags.via, '--via'),
+    author: raw.flags.author,
+    sinceSeconds: parseDuration(raw.flags.since, '--since'),
   })
 }
 
 export function parseEndFilter(raw: RawFilter): EndFilter {
-  const states = textFlag(raw, 'status')
-    ?.split(',')
-    .flatMap((state) => oneOf(RUN_STATES, state, '--status') ?? [])
-  const cost = textFlag(raw, 'minCost')
+  const states = raw.flags.status?.split(',').map((state) => oneOf(RUN_STATES, state, '--status'))
+  const cost = raw.flags.minCost
   if (cost !== undefined && !/^\d{1,15}(\.\d{1,12})?$/.test(cost))
     throw new CliError('usage', `--min-cost must be a number of USD such as 0.05, not "${cost}"`)
-  const duration = textFlag(raw, 'minDuration')
+  const duration = raw.flags.minDuration
   return defined({
     status: states,
-    model: textFlag(raw, 'model'),
+    model: raw.flags.model,
     minCost: cost === undefined ? undefined : Number(cost),
     minDurationMs: duration === undefined ? undefined : parseMilliseconds(duration),
   })
 }
 
-export function parseListFilter(raw: RawInput<FlagName<typeof listFlags>>): StartFilter & ListRunsQuery {
-  const feedback = oneOf(FEEDBACK_VALUES, textFlag(raw, 'feedback'), '--feedback')
-  const from = textFlag(raw, 'from')
-  if (from !== undefined && textFlag(raw, 'since') !== undefined)
+export function parseListFilter(raw: Input<typeof listFlags>): StartFilter & ListRunsQuery {
+  const feedback = oneOf(FEEDBACK_VALUES, raw.flags.feedback, '--feedback')
+  const from = raw.flags.from
+  if (from !== undefined && raw.flags.since !== undefined)
     throw new CliError('usage', 'Use --since or --from, not both')
   return { ...parseStartFilter(raw), ...parseEndFilter(raw), ...defined({ feedback, from: from && instant(from) }) }
 }
@@ -105,12 +97,6 @@ export async function queryOf({ path, sinceSeconds, ...equal }: StartFilter & Li
   if (path !== undefined) query.path = await promptNamed(path, ctx)
   if (sinceSeconds !== undefined) query.from = new Date(Date.now() - sinceSeconds * 1000).toISOString()
   return query
-}
-
-function oneOf<T extends string>(values: readonly T[], given: string | undefined, flag: string): T | undefined {
-  const found = values.find((value) => value === given)
-  if (given === undefined || found !== undefined) return found
-  throw new CliError('usage', `${flag} must be one of ${values.join(', ')}, not "${given}"`)
 }
 
 function parseMilliseconds(text: string): number {

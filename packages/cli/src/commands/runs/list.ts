@@ -1,7 +1,6 @@
 import type { ListedRun, Page } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
-import { defineCommand, textFlag } from '../../command.ts'
-import { CliError } from '../../exit-code.ts'
+import { defineCommand, positiveInteger } from '../../command.ts'
 import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
 import { continued, listFlags, parseListFilter, queryOf } from './filters.ts'
 import { costOf, durationOf, tokensOf } from './run-figures.ts'
@@ -16,17 +15,15 @@ export const command = defineCommand({
     'stet runs list --path support/reply --min-duration 10s --json',
     'stet runs list --author me --limit 5',
   ],
-  flags: [
+  flags: {
     ...listFlags,
-    { long: '--limit', value: '<n>', summary: 'maximum number (20)' },
-    { long: '--cursor', value: '<cursor>', summary: 'continue a search' },
-  ],
+    '--limit <n>': 'maximum number (20)',
+    '--cursor <cursor>': 'continue a search',
+  },
   parse(raw) {
-    const limit = textFlag(raw, 'limit') ?? '20'
-    if (!/^[1-9]\d{0,5}$/.test(limit)) throw new CliError('usage', `--limit must be a positive integer, not "${limit}"`)
     return {
-      limit: Number(limit),
-      filter: { ...parseListFilter(raw), ...defined({ cursor: textFlag(raw, 'cursor') }) },
+      limit: positiveInteger(raw.flags.limit ?? '20', '--limit'),
+      filter: { ...parseListFilter(raw), ...defined({ cursor: raw.flags.cursor }) },
     }
   },
   async run({ limit, filter }, ctx) {

@@ -1,5 +1,5 @@
 import type { Message, RunDetails } from '@stet/sdk'
-import { defineCommand, hasFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { conversationText } from '../../ui/conversation-text.ts'
 import { findRun } from './find-run.ts'
@@ -8,12 +8,12 @@ import { runText } from './run-text.ts'
 export const command = defineCommand({
   summary: 'Shows a run: its inputs, its error, its steps.',
   examples: ['stet runs show 7c1d2e3f', 'stet runs show 7c1d2e3f --spans --messages', 'stet runs show 7c1d2e3f --json'],
-  args: [{ name: 'run', summary: 'its uuid, that of its conversation, or the first 8 digits', isRequired: true }],
-  flags: [
-    { long: '--messages', summary: 'also the messages' },
-    { long: '--spans', summary: 'also the calls of models and tools within the steps' },
-  ],
-  parse: (raw) => ({ ref: raw.args[0] ?? '', messages: hasFlag(raw, 'messages'), spans: hasFlag(raw, 'spans') }),
+  args: { '<run>': 'its uuid, that of its conversation, or the first 8 digits' },
+  flags: {
+    '--messages': 'also the messages',
+    '--spans': 'also the calls of models and tools within the steps',
+  },
+  parse: (raw) => ({ ref: raw.args[0] ?? '', messages: raw.flags.messages, spans: raw.flags.spans }),
   async run({ ref, messages }, ctx): Promise<RunDetails & { messages?: Message[] }> {
     const run = await findRun(ref, ctx)
     return messages ? { ...run, messages: await messagesOf(run, ctx) } : run

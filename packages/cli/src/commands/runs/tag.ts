@@ -1,5 +1,5 @@
 import { defined } from '@stet/template/defined'
-import { defineCommand, hasFlag, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { oneLine } from '../../terminal/output.ts'
 import { findRun } from './find-run.ts'
@@ -11,18 +11,18 @@ export const command = defineCommand({
     'stet runs tag 7c1d2e3f wrong-tone late --note "Ignores the order number"',
     'stet runs tag 7c1d2e3f --clear --note ""',
   ],
-  args: [
-    { name: 'run', summary: 'its uuid, that of its conversation, or the first 8 digits', isRequired: true },
-    { name: 'tag', summary: 'all its tags', isMany: true },
-  ],
-  flags: [
-    { long: '--note', value: '<text>', summary: 'the note; an empty text removes it' },
-    { long: '--clear', summary: 'remove all tags' },
-  ],
+  args: {
+    '<run>': 'its uuid, that of its conversation, or the first 8 digits',
+    '[tag...]': 'all its tags',
+  },
+  flags: {
+    '--note <text>': 'the note; an empty text removes it',
+    '--clear': 'remove all tags',
+  },
   parse(raw) {
     const [ref = '', ...tags] = raw.args
-    const note = textFlag(raw, 'note')
-    const clears = hasFlag(raw, 'clear')
+    const note = raw.flags.note
+    const clears = raw.flags.clear
     if (clears && tags.length > 0) throw new CliError('usage', 'Use tags or --clear, not both')
     if (!clears && tags.length === 0 && note === undefined)
       throw new CliError('usage', 'Missing input: the tags', { hint: 'pass tags, --note or --clear' })

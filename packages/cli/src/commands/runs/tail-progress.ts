@@ -1,4 +1,6 @@
+import type { ListRunsQuery } from '@stet/contract/vocabulary'
 import type { Run } from '@stet/sdk'
+import type { EndFilter } from './filters.ts'
 
 /** The runs that a tail has seen. `from` is the instant at which the next list of runs begins. */
 export interface TailProgress {
@@ -54,4 +56,27 @@ export function advance(
 export function runsBefore({ from, known }: TailProgress): string[] {
   if (from === undefined) return []
   return [...known].flatMap(([uuid, { createdAt, isActive }]) => (isActive && createdAt < from ? [uuid] : []))
+}
+
+type EventFilter = EndFilter & Pick<ListRunsQuery, 'tag'>
+
+/**
+ * A start is not printed if only an ended run can match. The tag is compared here, because a list by tag has the order
+ * of the conversations: a poll would read the whole history of the tag.
+ */
+export function matches(
+  { event, data }: TailEvent,
+  { tag, status, model, minCost = 0, minDurationMs = 0 }: EventFilter,
+): boolean {
+  if (tag !== undefined && !data.tags.includes(tag)) return false
+  if (event === 'started') {
+    const isEndOnly = model !== undefined || minCost > 0 || minDurationMs > 0
+    return !isEndOnly && (!status || status.includes('queued') || status.includes('running'))
+  }
+  if (status && !status.includes(data.status)) return false
+  return (
+    (model === undefined || model === data.model) &&
+    (data.cost ?? 0) >= minCost &&
+    (data.durationMs ?? 0) >= minDurationMs
+  )
 }

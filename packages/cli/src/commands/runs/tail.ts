@@ -1,18 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ListRunsQuery } from '@stet/contract/vocabulary'
 import type { Run, Stet } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
 import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { describeFailure } from '../../exit-code.ts'
 import { oneLine, shortUuid } from '../../terminal/output.ts'
-import { type EndFilter, parseEndFilter, parseStartFilter, queryOf, tailFlags } from './filters.ts'
+import { parseEndFilter, parseStartFilter, queryOf, tailFlags } from './filters.ts'
 import { costOf, durationOf, tokensOf } from './run-figures.ts'
-import { advance, runsBefore, type TailEvent, type TailProgress } from './tail-progress.ts'
+import { advance, matches, runsBefore, type TailEvent, type TailProgress } from './tail-progress.ts'
 
 const pollEveryMs = 2000
 const pageSize = 100
-/** Long runs are read one by one. More of them take turns. */
+/** Long runs are read one at a time. Other long runs wait for their turn. */
 const mostReads = 10
 
 export const command = defineCommand({
@@ -88,29 +87,6 @@ async function pollRuns(
     }
   }
   return advance(before, { runs, newest, gone })
-}
-
-type EventFilter = EndFilter & Pick<ListRunsQuery, 'tag'>
-
-/**
- * A start is not printed if only an ended run can match. The tag is compared here, because a list by tag has the order
- * of the conversations: a poll would read the whole history of the tag.
- */
-function matches(
-  { event, data }: TailEvent,
-  { tag, status, model, minCost = 0, minDurationMs = 0 }: EventFilter,
-): boolean {
-  if (tag !== undefined && !data.tags.includes(tag)) return false
-  if (event === 'started') {
-    const isEndOnly = model !== undefined || minCost > 0 || minDurationMs > 0
-    return !isEndOnly && (!status || status.includes('queued') || status.includes('running'))
-  }
-  if (status && !status.includes(data.status)) return false
-  return (
-    (model === undefined || model === data.model) &&
-    (data.cost ?? 0) >= minCost &&
-    (data.durationMs ?? 0) >= minDurationMs
-  )
 }
 
 function print({ event, data }: TailEvent, { io, flags, dataStyle }: Context): void {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defined } from '@stet/template/defined'
 import { version } from '../../../package.json' with { type: 'json' }
-import { defineCommand, hasFlag, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { readCredentials, writeCredentials } from '../../settings/credentials.ts'
@@ -32,29 +32,24 @@ interface ServeInput {
 export const command = defineCommand({
   summary: 'Starts a server on this machine and runs until Ctrl-C.',
   examples: ['stet serve', 'stet serve --port 9000 --data ./data'],
-  flags: [
-    { long: '--port', value: '<port>', variable: 'PORT', summary: 'port to listen on (8787)' },
-    { long: '--host', value: '<address>', variable: 'HOST', summary: 'address to listen on (127.0.0.1)' },
-    { long: '--data', value: '<folder>', variable: 'STET_DATA_DIR', summary: 'data folder (./.stet)' },
-    {
-      long: '--database-url',
-      value: '<url>',
-      variable: 'DATABASE_URL',
-      summary: 'PostgreSQL server to use instead of the embedded database',
-    },
-    { long: '--open', summary: 'open the console in a browser' },
-  ],
+  flags: {
+    '--port <port> $PORT': 'port to listen on (8787)',
+    '--host <address> $HOST': 'address to listen on (127.0.0.1)',
+    '--data <folder> $STET_DATA_DIR': 'data folder (./.stet)',
+    '--database-url <url> $DATABASE_URL': 'PostgreSQL server to use instead of the embedded database',
+    '--open': 'open the console in a browser',
+  },
   parse(raw): ServeInput {
-    const port = textFlag(raw, 'port')
+    const port = raw.flags.port
     if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) < 65_536)) {
       throw new CliError('usage', `--port must be a number up to 65535, not "${port}"`)
     }
     return {
       port,
-      host: textFlag(raw, 'host'),
-      data: textFlag(raw, 'data'),
-      databaseUrl: textFlag(raw, 'databaseUrl'),
-      opensBrowser: hasFlag(raw, 'open'),
+      host: raw.flags.host,
+      data: raw.flags.data,
+      databaseUrl: raw.flags.databaseUrl,
+      opensBrowser: raw.flags.open,
     }
   },
   async run(input, ctx) {

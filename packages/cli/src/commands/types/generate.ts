@@ -1,4 +1,4 @@
-import { defineCommand, hasFlag, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { exitCodes } from '../../exit-code.ts'
 import { writeFileAtomically, writeNamedFile } from '../../settings/write-file.ts'
 import { countOf, shownFile } from '../../terminal/output.ts'
@@ -12,21 +12,17 @@ export const command = defineCommand({
     'stet types generate --local --out src/prompts.gen.d.ts',
     'stet types generate --check',
   ],
-  flags: [
-    {
-      long: '--out',
-      value: '<file>',
-      summary: 'file to write (default: types.out of the configuration, or prompts.gen.d.ts)',
-    },
-    { long: '--local', summary: 'use the files instead of the server' },
-    { long: '--loose', summary: 'allow paths that the project does not have (types.strictPaths: false)' },
-    { long: '--check', summary: 'write nothing; exit with 3 if the file is out of date' },
-  ],
+  flags: {
+    '--out <file>': 'file to write (default: types.out of the configuration, or prompts.gen.d.ts)',
+    '--local': 'use the files instead of the server',
+    '--loose': 'allow paths that the project does not have (types.strictPaths: false)',
+    '--check': 'write nothing; exit with 3 if the file is out of date',
+  },
   parse: (raw) => ({
-    out: textFlag(raw, 'out'),
-    isLocal: hasFlag(raw, 'local'),
-    isLoose: hasFlag(raw, 'loose'),
-    isCheck: hasFlag(raw, 'check'),
+    out: raw.flags.out,
+    isLocal: raw.flags.local,
+    isLoose: raw.flags.loose,
+    isCheck: raw.flags.check,
   }),
   async run(input, ctx) {
     const { file, text, isCurrent, paths } = await generateTypes(input, ctx)

@@ -1,13 +1,13 @@
-import { defineCommand, hasFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { shortUuid } from '../../terminal/output.ts'
 import { useVersion } from './use.ts'
 
 export const command = defineCommand({
   summary: 'Opens a draft on top of the live version.',
   examples: ['stet versions create "tone pass"', 'stet versions create "tone pass" --use'],
-  args: [{ name: 'name', summary: 'name of the draft', isRequired: true }],
-  flags: [{ long: '--use', summary: 'make this folder follow the draft' }],
-  parse: (raw) => ({ name: raw.args[0] ?? '', isUsed: hasFlag(raw, 'use') }),
+  args: { '<name>': 'name of the draft' },
+  flags: { '--use': 'make this folder follow the draft' },
+  parse: (raw) => ({ name: raw.args[0] ?? '', isUsed: raw.flags.use }),
   async run({ name, isUsed }, ctx) {
     await ctx.projectId()
     const version = await (await ctx.client()).versions.create(name)

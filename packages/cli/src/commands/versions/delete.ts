@@ -1,4 +1,4 @@
-import { defineCommand, hasFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { describeVersion, findDraft, isDraft, listDrafts } from '../../sync/version-ref.ts'
 import { shortUuid } from '../../terminal/output.ts'
@@ -6,9 +6,9 @@ import { shortUuid } from '../../terminal/output.ts'
 export const command = defineCommand({
   summary: 'Deletes a draft. Its conversations stay, and it can be restored for 30 days.',
   examples: ['stet versions delete "tone pass"', 'stet versions delete "$BRANCH" --if-exists --yes'],
-  args: [{ name: 'draft', summary: 'its name, its uuid, or the first 8 digits', isRequired: true }],
-  flags: [{ long: '--if-exists', summary: 'succeed if no draft has this name or uuid' }],
-  parse: (raw) => ({ ref: raw.args[0] ?? '', isOptional: hasFlag(raw, 'ifExists') }),
+  args: { '<draft>': 'its name, its uuid, or the first 8 digits' },
+  flags: { '--if-exists': 'succeed if no draft has this name or uuid' },
+  parse: (raw) => ({ ref: raw.args[0] ?? '', isOptional: raw.flags.ifExists }),
   async run({ ref, isOptional }, ctx) {
     await ctx.projectId()
     const client = await ctx.client()

@@ -1,5 +1,5 @@
 import type { Version } from '@stet/sdk'
-import { defineCommand, hasFlag, textFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { listDrafts } from '../../sync/version-ref.ts'
 import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
@@ -7,13 +7,13 @@ import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
 export const command = defineCommand({
   summary: 'Lists drafts, then published versions, newest first.',
   examples: ['stet versions list', 'stet versions list --status draft --json'],
-  flags: [
-    { long: '--status', value: '<status>', summary: 'draft or merged' },
-    { long: '--deleted', summary: 'only deleted drafts that can be restored' },
-  ],
+  flags: {
+    '--status <status>': 'draft or merged',
+    '--deleted': 'only deleted drafts that can be restored',
+  },
   parse(raw): { status: 'draft' | 'merged' | undefined; isDeleted: boolean } {
-    const isDeleted = hasFlag(raw, 'deleted')
-    const status = textFlag(raw, 'status')
+    const isDeleted = raw.flags.deleted
+    const status = raw.flags.status
     if (status === undefined || status === 'draft' || status === 'merged') return { status, isDeleted }
     throw new CliError('usage', `--status must be draft or merged, not "${status}"`)
   },

@@ -4,10 +4,10 @@ import { findDraft } from '../../sync/version-ref.ts'
 export const command = defineCommand({
   summary: 'Renames a draft.',
   examples: ['stet versions rename "tone pass" "friendlier tone"', 'stet versions rename 0b9c7b7e "friendlier tone"'],
-  args: [
-    { name: 'draft', summary: 'its name, its uuid, or the first 8 digits', isRequired: true },
-    { name: 'name', summary: 'the new name', isRequired: true },
-  ],
+  args: {
+    '<draft>': 'its name, its uuid, or the first 8 digits',
+    '<name>': 'the new name',
+  },
   parse: ({ args }) => ({ ref: args[0] ?? '', name: args[1] ?? '' }),
   async run({ ref, name }, ctx) {
     await ctx.projectId()

@@ -1,5 +1,5 @@
 import type { Version } from '@stet/sdk'
-import { defineCommand, hasFlag } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
 import { describeVersion, findVersion } from '../../sync/version-ref.ts'
@@ -10,12 +10,12 @@ import { exitCodeOf, type PullReport, pull, sayPull } from '../pull.ts'
 export const command = defineCommand({
   summary: 'Makes this folder follow another version.',
   examples: ['stet versions use live', 'stet versions use 0b9c7b7e --pull'],
-  args: [{ name: 'version', summary: 'a uuid, its first 8 digits, or live', isRequired: true }],
-  flags: [
-    { long: '--pull', summary: 'also pull it' },
-    { long: '--force', summary: 'switch even if files have changes that were not pushed' },
-  ],
-  parse: (raw) => ({ ref: raw.args[0] ?? 'live', isForced: hasFlag(raw, 'force'), pulls: hasFlag(raw, 'pull') }),
+  args: { '<version>': 'a uuid, its first 8 digits, or live' },
+  flags: {
+    '--pull': 'also pull it',
+    '--force': 'switch even if files have changes that were not pushed',
+  },
+  parse: (raw) => ({ ref: raw.args[0] ?? 'live', isForced: raw.flags.force, pulls: raw.flags.pull }),
   async run({ ref, isForced, pulls }, ctx): Promise<{ version: Version; pull: PullReport | null }> {
     const version = await useVersion(ctx, ref, isForced)
     const wantsPull = pulls || (ctx.isInteractive && (await ctx.confirm('Pull it now?', '--pull')))

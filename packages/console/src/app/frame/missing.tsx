@@ -1,7 +1,9 @@
 /** The page at an address that names nothing. */
+
 import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
 import { type ReactNode, Suspense } from 'react'
 import { buttonClass } from '../../ui/button.tsx'
+import { toPrompts } from '../addresses.ts'
 import { Failure } from '../failure.tsx'
 import { useHoldsText } from '../unsaved.ts'
 import css from './frame.module.css'
@@ -65,7 +67,7 @@ export function KnownVersion({ kept }: { kept: ReactNode }) {
       {deleted && <RestoreDraft draft={deleted} />}
       {!deleted && error && <Failure error={error} what="The deleted drafts could not be loaded" onRetry={refetch} />}
       <Suspense fallback={null}>{kept}</Suspense>
-      <Link to="/p/$project/v/$version/prompts" params={{ project, version: 'live' }} className={buttonClass()}>
+      <Link {...toPrompts(project, 'live')} className={buttonClass()}>
         Open the live version
       </Link>
       <Link to="/p/$project/history" params={{ project }}>

@@ -1,5 +1,6 @@
 import { useMatches, useRouter } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef } from 'react'
+import { listen } from '../../ui/watched.ts'
 
 /** Moves the focus to the title of a new screen, when it is there. The first screen leaves the focus to the browser. */
 export function useTitleFocus(main: RefObject<HTMLElement | null>): void {
@@ -67,20 +68,19 @@ export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
       cancelAnimationFrame(frame)
       frame = requestAnimationFrame(() => isLost() && findPlace())
     })
-    body.addEventListener('focusin', onFocus)
-    body.addEventListener('focusout', onBlur)
+    const stops = [listen(body, 'focusin', onFocus), listen(body, 'focusout', onBlur)]
     observer.observe(body, { childList: true, subtree: true })
     return () => {
       observer.disconnect()
       cancelAnimationFrame(frame)
-      body.removeEventListener('focusin', onFocus)
-      body.removeEventListener('focusout', onBlur)
+      for (const stop of stops) stop()
     }
   }, [main])
 }
 
+/** Not that of the screen before, which is hidden while the data of the next one is loading. */
 function titleOf(main: HTMLElement): HTMLElement | null {
-  return main.querySelector('h1')
+  return [...main.querySelectorAll('h1')].find((title) => title.checkVisibility()) ?? null
 }
 
 function focusOn(element: HTMLElement | null): boolean {

@@ -1,4 +1,5 @@
 import { ApiError, type Prompt, type TreeItem } from '@stet/sdk'
+import { draftForEdit } from '../../app/frame/switches/draft-for-edit.ts'
 import { treeQuery } from '../../app/queries.ts'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import { say } from '../../ui/toast.tsx'
@@ -14,7 +15,6 @@ import {
   startAutosave,
   step,
 } from '../autosave.ts'
-import { draftForEdit } from '../draft-for-edit.ts'
 import { failureOf, problemOf } from './failure-of.ts'
 import { KeptCopy } from './kept-copy.ts'
 import { saveTexts } from './save-texts.ts'
@@ -53,6 +53,8 @@ export class PromptBuffer {
   savedAt: number | null = null
   /** Text of an earlier page, offered to the user. */
   offered: OfferedText[]
+  /** The path to which the user of this page moves the prompt. */
+  ownPath: string | null = null
   /** Called after `place` has changed. */
   onMove: () => void = () => {}
 
@@ -201,12 +203,12 @@ export class PromptBuffer {
     }
   }
 
-  /** Goes to the prompt's path in a list of its version, and says so. Returns whether that is another one than before. */
+  /** Takes the prompt's path from a list of its version, and says so if another page moved it. True if it has changed. */
   follow(items: readonly TreeItem[]): boolean {
     const { documentUuid } = this.document
     const path = items.find((item) => item.documentUuid === documentUuid && item.change !== 'deleted')?.path
     if (path === undefined || path === this.place.path || this.#isClosed) return false
-    say(`${this.place.path} was moved to ${path}`)
+    if (path !== this.ownPath) say(`${this.place.path} was moved to ${path}`)
     this.document = { ...this.document, path }
     this.#moves++
     this.#move({ path })

@@ -1,7 +1,7 @@
 import { base, queryClient, sessionQuery } from '../../app/session.ts'
 import { stored, storedKeys, storedText, storeLargest, unstore } from '../../app/storage.ts'
 import { unsavedPrefix } from '../../app/unsaved.ts'
-import { Signal } from '../../ui/watched.ts'
+import { listen, Signal } from '../../ui/watched.ts'
 import type { LeftText } from '../autosave.ts'
 
 /** Text that the server has not acknowledged, as it is kept in the browser's storage. */
@@ -63,13 +63,8 @@ export function isThere({ key }: OfferedText): boolean {
 
 /** Calls `listener` when this page or another one has removed a copy. Returns the function that ends this. */
 export function onCopyDropped(listener: () => void): () => void {
-  const removed = ({ newValue }: StorageEvent) => newValue === null && listener()
-  const stop = dropped.watch(listener)
-  addEventListener('storage', removed)
-  return () => {
-    stop()
-    removeEventListener('storage', removed)
-  }
+  const stops = [dropped.watch(listener), listen(window, 'storage', ({ newValue }) => newValue === null && listener())]
+  return () => stops.forEach((stop) => void stop())
 }
 
 /** Copies that other pages left in a project, the newest first. */

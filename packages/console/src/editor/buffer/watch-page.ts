@@ -1,5 +1,6 @@
 import { focusManager, onlineManager } from '@tanstack/react-query'
 import { onOutageEnd } from '../../app/frame/lines/connection.ts'
+import { listen } from '../../ui/watched.ts'
 import type { PromptBuffer } from './prompt-buffer.ts'
 
 /** Poll interval for colleagues' saves, in milliseconds. Hidden tabs do not poll. */
@@ -11,22 +12,12 @@ export function watchPage(current: () => PromptBuffer | null): () => void {
     if (focusManager.isFocused()) void current()?.poll()
   }
   const retry = () => current()?.dispatch({ on: 'online' })
-  const leave = () => current()?.hidden(true)
-  const warn = (event: BeforeUnloadEvent) => {
-    if (current()?.isKept === false) event.preventDefault()
-  }
-  const removed = ({ key, newValue }: StorageEvent) => {
-    if (newValue === null) current()?.copyRemoved(key)
-  }
   const timer = setInterval(poll, pollMs)
-  window.addEventListener('pagehide', leave)
-  window.addEventListener('beforeunload', warn)
-  window.addEventListener('storage', removed)
   const stops = [
     () => clearInterval(timer),
-    () => window.removeEventListener('pagehide', leave),
-    () => window.removeEventListener('beforeunload', warn),
-    () => window.removeEventListener('storage', removed),
+    listen(window, 'pagehide', () => current()?.hidden(true)),
+    listen(window, 'beforeunload', (event) => current()?.isKept === false && event.preventDefault()),
+    listen(window, 'storage', ({ key, newValue }) => newValue === null && current()?.copyRemoved(key)),
     focusManager.subscribe((isVisible) => {
       current()?.hidden(!isVisible)
       if (isVisible) poll()

@@ -27,7 +27,6 @@ export function RevertDialog({ path, status, onConfirm, onClose }: RevertProps) 
       text={outcomes[status]}
       action="Revert"
       danger
-      open
       onClose={onClose}
       onConfirm={onConfirm}
     />

@@ -1,5 +1,6 @@
 import type { EditorView } from '@codemirror/view'
 import { useNavigate } from '@tanstack/react-router'
+import { toPrompts } from '../../app/addresses.ts'
 import { useSession } from '../../app/session.ts'
 import { keyText, useShortcuts } from '../../app/shortcuts.ts'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -29,10 +30,7 @@ function Deleted({ buffer, main }: UnsavedConflictProps) {
   const leave = () => {
     const { projectId, versionUuid } = buffer.place
     buffer.dispatch({ on: 'let-go' })
-    void navigate({
-      to: '/p/$project/v/$version/prompts',
-      params: { project: String(projectId), version: versionUuid },
-    })
+    void navigate(toPrompts(projectId, versionUuid))
   }
   const keep = () => {
     buffer.dispatch({ on: 'resolved', text: buffer.state.text })

@@ -3,6 +3,7 @@ import { type ReactNode, useRef } from 'react'
 import { stepFrom, useShortcuts, useStepKeys } from '../../app/shortcuts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
+import { counted } from '../../ui/time.tsx'
 import { type ChangeKind, changeMarks, changeWords, describeChange, type PromptChange } from './changed-prompts.ts'
 import { type DiffLayout, TextDiff } from './text-diff.tsx'
 import css from './version-diff.module.css'
@@ -131,7 +132,7 @@ export function changeText(changes: readonly PromptChange[]): string {
     const count = changes.filter((change) => change.status === status).length
     return count ? [`${count} ${changeWords[status]}`] : []
   })
-  return `${changes.length} ${changes.length === 1 ? 'prompt' : 'prompts'}: ${parts.join(', ')}`
+  return `${counted(changes.length, 'prompt')}: ${parts.join(', ')}`
 }
 
 /** One text with its changes, or both side by side. */

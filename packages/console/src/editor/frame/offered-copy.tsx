@@ -1,17 +1,37 @@
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { versionsQuery } from '../../app/queries.ts'
 import { useSession } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Notice } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import type { UnsavedCopy } from '../buffer/unsaved-copy.ts'
+import type { OfferedText } from '../buffer/unsaved-copy.ts'
 import type { Opened } from '../open-prompt.ts'
 
-/** Names the writer of a copy if it was another person. */
-export function WrittenBy({ copy: { by } }: { copy: UnsavedCopy }) {
+interface NotSavedProps extends Pick<OfferedText, 'copy'> {
+  /** Left out in the prompt's own editor. */
+  path?: string
+  actions: ReactNode
+  /** The end of "Text of a/b by Leo from 12:04 was not saved". */
+  children: ReactNode
+}
+
+/** Text of an ended page. Names the prompt, and the writer if it was another person. */
+export function NotSaved({ copy: { by, at }, path, actions, children }: NotSavedProps) {
   const { apiKey } = useSession()
-  return by !== undefined && by.id !== apiKey.author.id && `by ${by.name} `
+  const of = path !== undefined && (
+    <>
+      of <code>{path}</code>{' '}
+    </>
+  )
+  return (
+    <Notice tone="amber" actions={actions}>
+      Text {of}
+      {by !== undefined && by.id !== apiKey.author.id && `by ${by.name} `}
+      from <Time at={new Date(at).toISOString()} /> was not saved{children}
+    </Notice>
+  )
 }
 
 /** Text of an earlier page that was never saved. The user decides; until then it stays in the browser. */
@@ -23,8 +43,8 @@ export function OfferedCopy({ open: { offered, place, buffer, blocked } }: { ope
     offered.versionUuid === 'live' ? isLive : uuid === offered.versionUuid,
   )
   return (
-    <Notice
-      tone="amber"
+    <NotSaved
+      copy={offered.copy}
       actions={
         <>
           <CopyButton text={offered.copy.text} label="Copy it" />
@@ -35,9 +55,9 @@ export function OfferedCopy({ open: { offered, place, buffer, blocked } }: { ope
         </>
       }
     >
-      Text <WrittenBy copy={offered.copy} />
-      from <Time at={new Date(offered.copy.at).toISOString()} /> was not saved when the page closed.
+      {' '}
+      when the page closed.
       {isElsewhere && ` It was written in ${origin?.title ?? 'another version'}.`}
-    </Notice>
+    </NotSaved>
   )
 }

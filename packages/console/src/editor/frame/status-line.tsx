@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Live } from '../../ui/mark.tsx'
-import { Time } from '../../ui/time.tsx'
+import { counted, Time } from '../../ui/time.tsx'
 import type { Problem } from '../autosave.ts'
 import type { Opened } from '../open-prompt.ts'
 import type { TextPlace } from '../text/line-ends.ts'
@@ -25,8 +25,17 @@ export function StatusLine({ open, cursor, errors }: { open: Opened; cursor: Tex
         </Button>
       )}
       {arrived && <Arrival by={arrived.by} at={arrived.at} />}
-      {status.kind !== 'kept' && <span className={css['hint']}>Esc then Tab leaves the editor</span>}
-      {errors > 0 && <span className={css['errors']}>{errors === 1 ? '1 error' : `${errors} errors`} · F8</span>}
+      {status.kind !== 'kept' && (
+        <span className={css['hint']} data-keys>
+          Esc then Tab leaves the editor
+        </span>
+      )}
+      {errors > 0 && (
+        <span className={css['errors']}>
+          {counted(errors, 'error')}
+          <span data-keys> · F8</span>
+        </span>
+      )}
       <span className={css['cursor']}>
         {cursor.line}:{cursor.column}
       </span>
@@ -61,17 +70,14 @@ function StatusText({ open: { status, readOnly } }: { open: Opened }) {
   }
 }
 
+const problems = {
+  'signed-out': 'you are signed out',
+  offline: 'the server is not responding',
+  busy: 'the server is busy',
+}
+
 function problemText(problem: Problem): string {
-  switch (problem.kind) {
-    case 'signed-out':
-      return 'you are signed out'
-    case 'offline':
-      return 'the server is not responding'
-    case 'busy':
-      return 'the server is busy'
-    case 'refused':
-      return problem.message
-  }
+  return problem.kind === 'refused' ? problem.message : problems[problem.kind]
 }
 
 /** "Leo, 5 s ago". */

@@ -1,8 +1,8 @@
 import { base } from '../../app/session.ts'
+import { cliLine, curlLines, sdkLines } from '../../runs/output/call-lines.ts'
 import { Code } from '../../ui/copy.tsx'
 import { Notice } from '../../ui/states.tsx'
 import type { Opened } from '../open-prompt.ts'
-import { cliLine, curlLines, sdkLines } from './call-lines.ts'
 import css from './panes.module.css'
 
 /** How this prompt is called from code. */

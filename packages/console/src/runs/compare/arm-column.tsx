@@ -4,11 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ComponentType, Suspense, useSyncExternalStore } from 'react'
 import { stet } from '../../app/session.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { withSigns } from '../../ui/hidden-characters.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { answerCutAt } from '../../ui/message-body.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { durationText } from '../../ui/time.tsx'
 import { answerText, isActive, type RunView as View } from '../follow-run.ts'
 import { phases } from '../output/output.tsx'
@@ -53,13 +54,13 @@ export function ArmColumn(props: ArmColumnProps) {
   const run = useEndedRun(column)
   const other = useEndedRun(base)
   return (
-    <article className={css['column']} aria-label={`Arm ${number}`}>
-      <header className={css['armHead']}>
-        <h3 className={css['title']}>Arm {number}</h3>
+    <article className={join(layout['apart'], css['column'])} aria-label={`Arm ${number}`}>
+      <header className={join(layout['row'], layout['head'])}>
+        <h3 className={layout['title']}>Arm {number}</h3>
         {view && (
           <Chip tone={phases[view.phase].tone}>{view.phase === 'queued' ? 'Running' : phases[view.phase].text}</Chip>
         )}
-        <Button look="quiet" square className={css['aside']} aria-label={`Remove arm ${number}`} onClick={onRemove}>
+        <Button look="quiet" square className={layout['aside']} aria-label={`Remove arm ${number}`} onClick={onRemove}>
           <Icon name="close" />
         </Button>
       </header>
@@ -71,7 +72,7 @@ export function ArmColumn(props: ArmColumnProps) {
       />
       <Answer session={session} base={showsDifference ? (base?.session ?? null) : null} WordDiff={editor.WordDiff} />
       <ArmFigures run={run} base={other} />
-      <div className={css['actions']}>
+      <div className={layout['row']}>
         {run && (
           <Link to="/runs/$run" params={{ run: run.uuid }}>
             Open run
@@ -98,9 +99,9 @@ function Answer({ session, base, WordDiff }: AnswerProps) {
   const before = useSyncExternalStore(watchRuns, () => base?.rounds.at(-1)?.view)
   const isReading = useSyncExternalStore(watchRuns, () => session.isReading)
   const view = rounds.at(-1)?.view
-  if (!view) return <p className={css['quiet']}>{isReading ? 'Loading' : 'Not run yet.'}</p>
+  if (!view) return <p className={layout['faint']}>{isReading ? 'Loading' : 'Not run yet.'}</p>
   if (view.phase === 'queued')
-    return <p className={css['quiet']}>Two other runs are shown as they arrive. This answer appears at its end.</p>
+    return <p className={layout['faint']}>Two other runs are shown as they arrive. This answer appears at its end.</p>
   const texts = before && isOver(before) && isOver(view) && !view.trouble ? [before, view].map(answerText) : []
   const [from, to] = texts
   if (from !== undefined && to !== undefined && texts.every(({ length }) => length <= answerCutAt))
@@ -110,7 +111,7 @@ function Answer({ session, base, WordDiff }: AnswerProps) {
       </Suspense>
     )
   return (
-    <div className={css['answer']}>
+    <div className={layout['far']}>
       {rounds.map((round, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rounds are only added at the end
         <RunView key={at} {...{ session, round }} tab="text" />

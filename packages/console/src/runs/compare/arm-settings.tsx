@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { providersQuery, versionsQuery } from '../../app/queries.ts'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { decimalIn } from '../inputs/input-value.ts'
 import { type Arm, settings, withSetting } from './arms.ts'
 import css from './compare.module.css'
 
@@ -91,11 +92,11 @@ interface SettingFieldProps {
 /** Each valid value counts at once. What is not yet a number stays in the field. */
 function SettingField({ label, isNumber, value, choices, blocked, onChange }: SettingFieldProps) {
   const [draft, setDraft] = useState<string | null>(null)
-  const parsed = draft === null || !isNumber || draft.trim() === '' ? draft : Number(draft.replace(',', '.'))
+  const parsed = draft === null || !isNumber || draft.trim() === '' ? draft : decimalIn(draft)
   const isWrong = typeof parsed === 'number' && !Number.isFinite(parsed)
   const type = (text: string) => {
     setDraft(text)
-    const number = Number(text.replace(',', '.'))
+    const number = decimalIn(text)
     if (!isNumber || text.trim() === '') onChange(text.trim())
     else if (Number.isFinite(number)) onChange(number)
   }

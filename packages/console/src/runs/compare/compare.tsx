@@ -1,6 +1,7 @@
 import { useState, useSyncExternalStore } from 'react'
-import { Button, Hidden } from '../../ui/button.tsx'
+import { Button, Hidden, join } from '../../ui/button.tsx'
 import { CheckField } from '../../ui/field.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { say } from '../../ui/toast.tsx'
 import { watchRuns } from '../session/watch-runs.ts'
 import { ArmColumn, type EditorPart } from './arm-column.tsx'
@@ -23,9 +24,9 @@ export default function Compare({ comparison, projectId, editor }: CompareProps)
     say(text, { label: 'Undo', onSelect: () => comparison.restore(columns) })
   }
   return (
-    <section className={css['compare']} aria-label="Comparison" data-compare data-keeps-focus="h2">
-      <header className={css['head']}>
-        <h2 className={css['title']} tabIndex={-1}>
+    <section className={layout['apart']} aria-label="Comparison" data-compare data-keeps-focus="h2">
+      <header className={join(layout['row'], layout['head'])}>
+        <h2 className={layout['title']} tabIndex={-1}>
           Comparison
         </h2>
         <CheckField
@@ -39,7 +40,7 @@ export default function Compare({ comparison, projectId, editor }: CompareProps)
         />
         <Button
           look="quiet"
-          className={css['aside']}
+          className={layout['aside']}
           onClick={() => remove('The comparison has ended', () => comparison.close())}
         >
           End<Hidden> the comparison</Hidden>

@@ -5,10 +5,8 @@ import { Failure, messageOf } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
 import { Button, join } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
 import { selectClass, TextField } from '../../ui/field.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Menu, MenuItem } from '../../ui/menu.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { counted } from '../../ui/time.tsx'
 import { exampleValues } from './example-values.ts'
 import { draftsOf, type Parsed, type PromptInput, valuesOf } from './input-value.ts'
@@ -32,7 +30,7 @@ interface ExamplesProps {
   onBelong: (uuid: string | undefined) => void
 }
 
-/** Chooses among the named examples of a prompt, and saves, updates and deletes them. */
+/** Chooses among the named examples of a prompt, and saves the inputs as one. The tab Examples has all their fields. */
 export function Examples(props: ExamplesProps) {
   const { projectId, documentUuid, chosen, filled, fields, typed } = props
   const { blocked, onFill, onChoose, onBelong } = props
@@ -56,32 +54,22 @@ export function Examples(props: ExamplesProps) {
 
   const update = () => current && change.update(current.uuid)
   return (
-    <div className={css['examples']} data-keeps-focus="select">
-      <div className={css['row']}>
+    <div className={layout['stack']} data-keeps-focus="select">
+      <div className={layout['row']}>
         <ExampleChoice {...{ list, current, onChoose, onBelong }} />
-        {isChanged ? (
+        {isChanged && (
           <Button blocked={blocked || problem} busy={change.isPending} onClick={update}>
             Update
           </Button>
-        ) : (
-          <Button blocked={blocked} onClick={() => setNaming(true)}>
-            Save
-          </Button>
         )}
-        {current && (
-          <ExampleMenu
-            name={current.name}
-            blocked={blocked}
-            onRestore={isChanged ? () => onFill(current) : null}
-            onSaveAs={() => setNaming(true)}
-            onDelete={() => change.remove(current.uuid)}
-          />
-        )}
+        <Button look={isChanged ? 'quiet' : 'plain'} blocked={blocked} onClick={() => setNaming(true)}>
+          {current ? 'Save as another' : 'Save'}
+        </Button>
       </div>
       {current && current.messages.length > 0 && (
-        <p className={css['remark']}>A run also sends the example's {counted(current.messages.length, 'message')}.</p>
+        <p className={layout['faint']}>A run also sends the example's {counted(current.messages.length, 'message')}.</p>
       )}
-      {isChanged && problem && <p className={css['remark']}>{problem}</p>}
+      {isChanged && problem && <p className={layout['faint']}>{problem}</p>}
       {change.error && <Failure error={change.error} what="The example was not updated" onRetry={update} />}
       {isNaming && (
         <NameForm
@@ -91,48 +79,6 @@ export function Examples(props: ExamplesProps) {
         />
       )}
     </div>
-  )
-}
-
-interface ExampleMenuProps {
-  name: string
-  blocked: string | false
-  /** Null while the fields hold the example's values. */
-  onRestore: (() => void) | null
-  onSaveAs: () => void
-  onDelete: () => Promise<unknown>
-}
-
-function ExampleMenu({ name, blocked, onRestore, onSaveAs, onDelete }: ExampleMenuProps) {
-  const [isAsking, setAsking] = useState(false)
-  return (
-    <>
-      <Menu
-        align="end"
-        trigger={
-          <Button look="quiet" square aria-label={`More for the example ${name}`}>
-            <Icon name="more" />
-          </Button>
-        }
-      >
-        {onRestore && <MenuItem onSelect={onRestore}>Reset to saved values</MenuItem>}
-        <MenuItem blocked={blocked} onSelect={onSaveAs}>
-          Save as another example
-        </MenuItem>
-        <MenuItem blocked={blocked} danger onSelect={() => setAsking(true)}>
-          Delete {name}
-        </MenuItem>
-      </Menu>
-      <Confirm
-        title={`Delete the example ${name}?`}
-        text="Deletes the example for everyone in the project. Your fields keep its values."
-        action="Delete"
-        danger
-        open={isAsking}
-        onClose={() => setAsking(false)}
-        onConfirm={onDelete}
-      />
-    </>
   )
 }
 
@@ -181,11 +127,6 @@ function useExampleChanges({
       await reload()
       onBelong(made.uuid)
     },
-    async remove(uuid: string) {
-      await stet.examples.delete(uuid, { projectId })
-      onBelong(undefined)
-      await reload()
-    },
   }
 }
 
@@ -201,7 +142,7 @@ function NameForm({ problem, onSave, onCancel }: NameFormProps) {
   const isTaken = save.error instanceof ApiError && save.error.reason === 'example-name-taken'
   return (
     <form
-      className={css['nameForm']}
+      className={join(layout['stack'], css['form'])}
       onSubmit={(event) => {
         event.preventDefault()
         if (name.trim() && !problem && !save.isPending) save.mutate(name.trim())
@@ -219,7 +160,7 @@ function NameForm({ problem, onSave, onCancel }: NameFormProps) {
         }}
         onKeyDown={(event) => event.key === 'Escape' && onCancel()}
       />
-      <div className={css['row']}>
+      <div className={layout['row']}>
         <Button type="submit" busy={save.isPending} blocked={name.trim() ? problem : 'it needs a name'}>
           Save the example
         </Button>

@@ -1,7 +1,8 @@
 import { type ChangeEvent, type ClipboardEvent, type ReactNode, useRef, useState } from 'react'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { bytesOf, isDataUrl, sizeText } from '../../ui/data-url.ts'
 import { Field, SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import {
   type InputDraft,
   type InputDrafts,
@@ -175,8 +176,8 @@ function ChosenFile({ draft, id, isImage, onRemove }: ChosenFileProps) {
   return (
     <div className={css['chosen']}>
       {isImage && <img className={css['thumb']} src={draft.text} alt="" />}
-      <span className={css['fileName']}>{name}</span>
-      <span className={css['fileSize']}>{sizeText(bytes)}</span>
+      <span className={join(layout['cut'], css['fileName'])}>{name}</span>
+      <span className={layout['faint']}>{sizeText(bytes)}</span>
       <Button id={id} look="quiet" aria-label={`Remove ${name}`} onClick={onRemove}>
         Remove
       </Button>

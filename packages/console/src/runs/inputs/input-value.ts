@@ -110,6 +110,11 @@ export function missingIn(inputs: readonly PromptInput[], parameters: Parsed['pa
   return Object.fromEntries(missing.map(({ name }) => [name, requiredInput]))
 }
 
+/** A number with a decimal point or comma. NaN for other text, also for "4,000", which may be four or four thousand. */
+export function decimalIn(text: string): number {
+  return /^\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*$/.test(text) ? Number.NaN : Number(text.replace(',', '.'))
+}
+
 /** @throws Error that says what is wrong with the text */
 function parsed({ kind }: PromptInput, { text, isJson, file }: InputDraft): unknown {
   if (isJson || kind === 'json') return jsonOf(text)

@@ -1,7 +1,8 @@
 import { useState } from 'react'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { TextAreaField } from '../../ui/field.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { counted } from '../../ui/time.tsx'
 import { draftsOf, type InputDrafts, jsonOf, type PromptInput } from './input-value.ts'
 import css from './inputs.module.css'
@@ -29,7 +30,7 @@ export function PasteJson({ inputs, parameters, onFill, onClose }: PasteJsonProp
   const names = inputs.map(({ name }) => JSON.stringify(name))
   return (
     <form
-      className={css['paste']}
+      className={join(layout['stack'], css['form'])}
       onSubmit={(event) => {
         event.preventDefault()
         fill(text)
@@ -54,13 +55,14 @@ export function PasteJson({ inputs, parameters, onFill, onClose }: PasteJsonProp
           fill(pasted)
         }}
       />
-      <div className={css['row']}>
+      <div className={layout['row']}>
         <Button type="submit">Fill in</Button>
         <Button look="quiet" onClick={onClose}>
           Cancel
         </Button>
-        <span className={css['grow']} />
-        <CopyButton text={JSON.stringify(parameters, null, 2)} label="Copy the inputs" />
+        <span className={layout['aside']}>
+          <CopyButton text={JSON.stringify(parameters, null, 2)} label="Copy the inputs" />
+        </span>
       </div>
     </form>
   )

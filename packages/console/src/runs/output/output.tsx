@@ -4,11 +4,12 @@ import { Link } from '@tanstack/react-router'
 import { use, useEffect, useId, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { providersQuery } from '../../app/queries.ts'
 import { keyText, useShortcut } from '../../app/shortcuts.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { TextAreaField } from '../../ui/field.tsx'
 import { Chip, type Tone } from '../../ui/mark.tsx'
 import { Skeleton } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { Tabs } from '../../ui/table.tsx'
 import { answerText, isActive, type RunPhase, type StepView } from '../follow-run.ts'
 import { RunPlaceContext } from '../run-place.ts'
@@ -56,14 +57,14 @@ export function Output({ session, hasInputs }: OutputProps) {
   const end = useFollowedEnd(last)
   if (isReading) {
     return (
-      <div className={css['output']}>
+      <div className={join(layout['apart'], css['output'])}>
         <Skeleton lines={3} />
       </div>
     )
   }
   if (!last) {
     return (
-      <div className={css['output']}>
+      <div className={join(layout['apart'], css['output'])}>
         <p className={css['empty']}>
           {hasInputs ? 'Fill in the inputs, then press Run' : 'To run the prompt, press Run'}
           <span data-keys> or {keyText('mod+Enter')}</span>
@@ -77,11 +78,11 @@ export function Output({ session, hasInputs }: OutputProps) {
   const isOver = !isActive(view)
   const answer = isOver ? answerText(view) : ''
   return (
-    <div className={css['output']}>
-      <header className={css['head']}>
-        <h2 className={css['title']}>Output</h2>
+    <div className={join(layout['apart'], css['output'])}>
+      <header className={join(layout['row'], layout['head'])}>
+        <h2 className={layout['title']}>Output</h2>
         <Chip tone={tone}>{view.isStopping ? 'Stopping' : text}</Chip>
-        {answer && <CopyButton className={css['aside']} text={answer} aria-label="Copy the answer" />}
+        {answer && <CopyButton className={layout['aside']} text={answer} aria-label="Copy the answer" />}
       </header>
       <RunFacts view={view} isPriced={view.steps.every((step) => isFree(step, providers.data ?? []))} />
       <Tabs
@@ -94,7 +95,7 @@ export function Output({ session, hasInputs }: OutputProps) {
         current={tab}
         onChange={setTab}
       />
-      <div role="tabpanel" id={`${id}-panel-${tab}`} aria-labelledby={`${id}-tab-${tab}`} className={css['panel']}>
+      <div role="tabpanel" id={`${id}-panel-${tab}`} aria-labelledby={`${id}-tab-${tab}`} className={layout['far']}>
         {rounds.map((round, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rounds are only added at the end
           <RunView key={at} {...{ session, round, tab }} />
@@ -103,7 +104,7 @@ export function Output({ session, hasInputs }: OutputProps) {
       </div>
       {conversationUuid && isOver && <Chat session={session} />}
       {conversationUuid && (
-        <p className={css['conversation']}>
+        <p className={join(layout['uuid'], layout['small'])}>
           <Link to="/runs/$run" params={{ run: conversationUuid }}>
             Open run
           </Link>
@@ -139,7 +140,7 @@ function useFollowedEnd(last: Round | undefined) {
 /** The field for the next message of the conversation. */
 function Chat({ session }: { session: RunSession }) {
   const { tools } = use(RunPlaceContext)
-  const [text, setText] = useState(session.reply)
+  const [text, setText] = useState(session.kept.reply)
   const [hasFocus, setFocus] = useState(false)
   const isFull = useSyncExternalStore(watchRuns, () => !mayStream())
   const field = useRef<HTMLTextAreaElement>(null)
@@ -168,7 +169,7 @@ function Chat({ session }: { session: RunSession }) {
         onFocus={() => setFocus(true)}
         onBlur={() => setFocus(false)}
         onChange={(event) => {
-          session.writeReply(event.target.value)
+          session.keep({ reply: event.target.value })
           setText(event.target.value)
         }}
         onKeyDown={(event) => {

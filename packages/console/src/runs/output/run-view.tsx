@@ -2,6 +2,7 @@ import { Fragment, memo, type ReactNode, useEffect, useState } from 'react'
 import { CopyButton } from '../../ui/copy.tsx'
 import { answerCutAt, DataUrl, GrowingText, MessageBody, Reasoning } from '../../ui/message-body.tsx'
 import { Skeleton } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { Figure, Figures } from '../../ui/table.tsx'
 import { costText, countText, durationText } from '../../ui/time.tsx'
 import { isActive, type OutputPart, type StepView, type RunView as View } from '../follow-run.ts'
@@ -26,10 +27,10 @@ export const RunView = memo(function RunView({ session, round, tab }: RoundProps
   const { said, view } = round
   const call = (part: OutputPart) => part.kind === 'tool' && <ToolCall key={part.key} call={part} session={session} />
   return (
-    <article className={css['round']} data-phase={view.phase}>
+    <article className={layout['apart']} data-phase={view.phase}>
       {said !== null && (
         <div className={css['said']}>
-          <p className={css['quiet']}>You</p>
+          <p className={layout['small']}>You</p>
           <MessageBody text={said} />
         </div>
       )}
@@ -37,13 +38,13 @@ export const RunView = memo(function RunView({ session, round, tab }: RoundProps
       {view.trouble && <RunFailure trouble={view.trouble} onRejoin={() => void session.rejoin()} />}
       {view.phase === 'stopped' && <p className={css['stopped']}>stopped</p>}
       {view.phase === 'queued' && (
-        <p className={css['quiet']}>
+        <p className={layout['small']}>
           Two other runs are open in this tab. When one of them ends, this run appears again with all its output. The
           server stops a run that no page shows for too long.
         </p>
       )}
       {view.phase === 'reconnecting' && (
-        <p className={css['quiet']}>The connection was lost. Reconnecting, attempt {countText(view.attempt)}.</p>
+        <p className={layout['small']}>The connection was lost. Reconnecting, attempt {countText(view.attempt)}.</p>
       )}
     </article>
   )
@@ -81,7 +82,7 @@ function Part({ part, isGrowing, children }: PartProps) {
     hasGrown && (isGrowing || (isShort && !part.text.includes(';base64,'))) ? (
       <>
         <GrowingText text={part.text.slice(0, answerCutAt)} />
-        {!isShort && <p className={css['quiet']}>Still receiving. The full text appears when the run ends.</p>}
+        {!isShort && <p className={layout['small']}>Still receiving. The full text appears when the run ends.</p>}
       </>
     ) : (
       <MessageBody text={part.text} limit={answerCutAt} />
@@ -99,7 +100,7 @@ function StepHead({ step, count }: { step: StepView; count: number }) {
   const facts = [step.model, step.usage && `${countText(step.usage.outputTokens)} tokens out`]
   return (
     <p className={css['step']}>
-      Step {step.number} of {count} <span className={css['quiet']}>{facts.filter(Boolean).join(' · ')}</span>
+      Step {step.number} of {count} <span className={layout['small']}>{facts.filter(Boolean).join(' · ')}</span>
     </p>
   )
 }
@@ -109,7 +110,7 @@ function Waiting({ view }: { view: View }) {
   const elapsed = useElapsed(view.startedAt)
   return (
     <div className={css['waiting']}>
-      <p className={css['quiet']}>
+      <p className={layout['small']}>
         {view.phase === 'saving' ? 'Saving the prompt' : 'Waiting for the first token'}
         {elapsed >= 1000 && <span className={css['clock']}> {durationText(elapsed)}</span>}
       </p>
@@ -131,15 +132,15 @@ function JsonOf({ view }: { view: View }) {
   const value = view.object ? view.object.value : view.result
   if (value === null && !view.object)
     return (
-      <p className={css['quiet']}>
+      <p className={layout['small']}>
         {isActive(view) ? 'The JSON appears when the run ends.' : 'The run returned no JSON.'}
       </p>
     )
   const text = JSON.stringify(value, null, 2)
   return (
-    <div className={css['jsonOf']}>
+    <div className={layout['stack']}>
       <div className={css['jsonHead']}>
-        <p className={css['quiet']}>{view.object ? 'The answer' : 'The result as the API returns it'}</p>
+        <p className={layout['small']}>{view.object ? 'The answer' : 'The result as the API returns it'}</p>
         <CopyButton text={text} label="Copy JSON" />
       </div>
       <MessageBody className={css['json']} text={text} limit={answerCutAt} />

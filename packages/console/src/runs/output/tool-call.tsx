@@ -2,10 +2,11 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { use, useEffect, useRef, useState } from 'react'
 import { messageOf } from '../../app/failure.tsx'
-import { Button, Hidden } from '../../ui/button.tsx'
+import { Button, Hidden, join } from '../../ui/button.tsx'
 import { TextAreaField } from '../../ui/field.tsx'
 import { Chip, type Tone } from '../../ui/mark.tsx'
 import { MessageBody } from '../../ui/message-body.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import type { ToolPart } from '../follow-run.ts'
 import { agentCalled, RunPlaceContext } from '../run-place.ts'
 import type { RunSession } from '../session/run-session.ts'
@@ -36,11 +37,16 @@ export function ToolCall({ call, session }: ToolCallProps) {
   const isOver = call.state === 'answered' || call.state === 'failed'
   const result = call.source === 'agentAsTool' ? answerOf(call.result) : call.result
   return (
-    <section className={css['call']} aria-label={`Tool call ${call.name}`} tabIndex={-1} data-keeps-focus="">
-      <header className={css['callHead']}>
+    <section
+      className={join(layout['close'], css['call'])}
+      aria-label={`Tool call ${call.name}`}
+      tabIndex={-1}
+      data-keeps-focus=""
+    >
+      <header className={layout['row']}>
         <code className={css['callName']}>{call.name}</code>
         <Chip tone={tone}>{text}</Chip>
-        {call.source && <span className={css['quiet']}>{sources[call.source]}</span>}
+        {call.source && <span className={layout['small']}>{sources[call.source]}</span>}
         {call.source === 'agentAsTool' && <AgentLink name={call.name} />}
       </header>
       {call.args && <MessageBody text={compactJson(call.args)} />}
@@ -79,7 +85,7 @@ function answerOf(result: unknown): unknown {
 }
 
 function ResultForm({ call, session }: ToolCallProps) {
-  const [text, setText] = useState(session.result(call.key))
+  const [text, setText] = useState(session.kept.results[call.key] ?? '')
   const field = useRef<HTMLTextAreaElement>(null)
   const send = useMutation({
     mutationFn: (isError: boolean) =>
@@ -92,7 +98,7 @@ function ResultForm({ call, session }: ToolCallProps) {
   }, [])
   return (
     <form
-      className={css['result']}
+      className={join(layout['stack'], css['result'])}
       onSubmit={(event) => {
         event.preventDefault()
         if (!isSent) send.mutate(false)
@@ -106,11 +112,11 @@ function ResultForm({ call, session }: ToolCallProps) {
         value={text}
         problem={send.error && messageOf(send.error)}
         onChange={(event) => {
-          session.writeResult(call.key, event.target.value)
+          session.keep({ results: { ...session.kept.results, [call.key]: event.target.value } })
           setText(event.target.value)
         }}
       />
-      <div className={css['actions']}>
+      <div className={layout['row']}>
         <Button type="submit" busy={isSent}>
           Send the result
         </Button>

@@ -105,6 +105,11 @@ export class RunSession {
     return this.#rounds.findLast(({ view }) => view.conversationUuid)?.view.conversationUuid ?? undefined
   }
 
+  /** The reply and the tool results that are being written. */
+  get kept(): KeptReply {
+    return this.#kept
+  }
+
   /** A stored run is being read. Nothing is shown yet. */
   get isReading(): boolean {
     return this.#isReading
@@ -118,7 +123,7 @@ export class RunSession {
   /** Saves, then runs the prompt. Replaces what the pane shows. Does nothing while a run is active. */
   async run(request: RunRequest): Promise<void> {
     if (this.isActive || !mayStream()) return
-    this.#keep({ results: {} })
+    this.keep({ results: {} })
     const turn = this.#begin([], null)
     await this.#occupy(async () => {
       const { versionUuid } = await request.ready()
@@ -167,12 +172,12 @@ export class RunSession {
   async chat(text: string, tools: readonly string[]): Promise<void> {
     const uuid = this.conversationUuid
     if (this.isActive || !uuid || !mayStream()) return
-    this.writeReply(text)
+    this.keep({ reply: text })
     const last = this.#rounds.at(-1)
     this.#begin(last && isUnsaid(last) ? this.#rounds.slice(0, -1) : this.#rounds, text)
     await this.#occupy(() => {
       const stream = stet.prompts.chatStream(uuid, text, { resume, ...this.#tools.optionFor(tools) })
-      stream.on('started', () => this.writeReply(''))
+      stream.on('started', () => this.keep({ reply: '' }))
       return stream
     })
   }
@@ -216,7 +221,7 @@ export class RunSession {
       noticeSignedOut(error)
       const trouble = troubleFrom(error)
       const isUnknown = error instanceof NotFoundError
-      if (isUnknown) this.#keep({ conversationUuid: null })
+      if (isUnknown) this.keep({ conversationUuid: null })
       const begun = { ...startedRun(performance.now()), conversationUuid: isUnknown ? null : uuid }
       rounds = [{ said: null, view: failRun(begun, { ...trouble, isLost: !isUnknown }, performance.now()) }]
     }
@@ -247,26 +252,21 @@ export class RunSession {
     if (!view || !isActive(view) || view.isStopping) return
     const stream = this.#stream
     const uuid = view.conversationUuid
+    const giveUp = () => void stream?.abort()
+    if (uuid) stet.runs.stop(uuid, { maxRetries: stopRetries }).catch(stream ? giveUp : noticeSignedOut)
     if (!stream) {
-      if (uuid) stet.runs.stop(uuid, { maxRetries: stopRetries }).catch(noticeSignedOut)
       leaveQueue(this)
       this.#show(stopRun(view, performance.now()))
       return
     }
     this.#show({ ...view, isStopping: true })
-    const giveUp = () => void stream.abort()
-    if (!uuid) {
-      giveUp()
-      return
+    // Without a connection there is no final event. Leave the stream, because the request above stops the run.
+    if (!uuid) giveUp()
+    else if (view.phase === 'reconnecting') stream.detach()
+    else {
+      const timer = setTimeout(giveUp, stopMs)
+      stream.on('end', () => clearTimeout(timer))
     }
-    stet.runs.stop(uuid, { maxRetries: stopRetries }).catch(giveUp)
-    if (view.phase === 'reconnecting') {
-      // Without a connection there is no final event. Leave the stream, because the request above stops the run.
-      stream.detach()
-      return
-    }
-    const timer = setTimeout(giveUp, stopMs)
-    stream.on('end', () => clearTimeout(timer))
   }
 
   /**
@@ -277,25 +277,7 @@ export class RunSession {
   async answerTool(id: string, result: unknown, isError: boolean): Promise<void> {
     await this.#tools.send(id, result, isError)
     const { [id]: _, ...results } = this.#kept.results
-    this.#keep({ results })
-  }
-
-  /** The result of a tool call that is being written. A reload keeps it. */
-  result(id: string): string {
-    return this.#kept.results[id] ?? ''
-  }
-
-  writeResult(id: string, text: string): void {
-    this.#keep({ results: { ...this.#kept.results, [id]: text } })
-  }
-
-  /** The reply that is being written. The field is not shown while a run is active. */
-  get reply(): string {
-    return this.#kept.reply
-  }
-
-  writeReply(reply: string): void {
-    this.#keep({ reply })
+    this.keep({ results })
   }
 
   get #view(): RunView | undefined {
@@ -319,7 +301,7 @@ export class RunSession {
     return turn
   }
 
-  /** Waits for a free stream if others are open. The stream then starts with the events of the meantime. */
+  /** Waits for a free stream if others are open. The stream then starts with the events that arrived while it waited. */
   async #occupy(open: () => Stream | Promise<Stream | undefined>): Promise<void> {
     const turn = this.#turn
     this.#stream = undefined
@@ -382,12 +364,13 @@ export class RunSession {
     if (!isSame) {
       this.#outline = last
       const { conversationUuid } = this
-      if (conversationUuid && conversationUuid !== this.#kept.conversationUuid) this.#keep({ conversationUuid })
+      if (conversationUuid && conversationUuid !== this.#kept.conversationUuid) this.keep({ conversationUuid })
     }
     announce()
   }
 
-  #keep(change: Partial<KeptReply>): void {
+  /** Keeps text that is typed below the run over a reload. */
+  keep(change: Partial<KeptReply>): void {
     this.#kept = { ...this.#kept, ...change }
     if (this.#key !== null) keepReply(this.#key, this.#kept)
   }

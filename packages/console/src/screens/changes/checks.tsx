@@ -1,6 +1,7 @@
 import type { ReleaseChecks, Version } from '@stet/sdk'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { toPrompt } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { versionsQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
@@ -48,6 +49,7 @@ export function reasonIn(checks: ReleaseChecks | undefined): string | false {
   const broken = brokenIn(checks).length
   const parts = [
     checks.conflicts.length > 0 && `live has changed ${counted(checks.conflicts.length, 'prompt')}`,
+    checks.checks.some(({ name, state }) => name === 'gate' && state === 'blocked') && 'the gates refuse it',
     broken > 0 && `${counted(broken, 'prompt')} ${broken === 1 ? 'has' : 'have'} errors`,
   ]
   return parts.filter(Boolean).join(', ')
@@ -97,12 +99,7 @@ function Broken({ projectId, versionUuid, prompt: { path, findings } }: BrokenPr
     <li className={css['document']}>
       <span className={css['path']}>{path}</span>
       {findings.map(({ message, line, column, in: at = path }) => (
-        <Link
-          key={`${at}:${line}:${column}:${message}`}
-          to="/p/$project/v/$version/prompts/$"
-          params={{ project: String(projectId), version: versionUuid, _splat: at }}
-          search={{ line }}
-        >
+        <Link key={`${at}:${line}:${column}:${message}`} {...toPrompt(projectId, versionUuid, at)} search={{ line }}>
           {at !== path && `${at}, `}Line {line}: {message}
         </Link>
       ))}

@@ -23,7 +23,7 @@ export function Evidence({ projectId, draft, documentUuid }: EvidenceProps) {
     refetchInterval: 30_000,
   })
   if (!data) return null
-  if (data.runs.length === 0) return <p className={css['faint']}>No run of this draft yet</p>
+  if (data.runs.length === 0) return <p className={css['faint']}>No run of this draft yet, apart from experiments</p>
   return (
     <p className={css['faint']}>
       <Link to="/p/$project/runs" params={{ project: String(projectId) }} search={filter}>

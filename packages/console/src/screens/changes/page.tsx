@@ -2,7 +2,6 @@ import type { TreeItem, Version } from '@stet/sdk'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { BarActions } from '../../app/bar-actions.tsx'
 import { diffQuery, listInterval, treeQuery, versionsQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
@@ -13,13 +12,14 @@ import type { DiffLayout } from '../../editor/diff/text-diff.tsx'
 import { changeText, LayoutSwitch, VersionDiff } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
-import { Screen, ScreenTitle } from '../../ui/screen.tsx'
+import { BarActions, Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty, Skeleton } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { Blockers, brokenIn, useChecks } from './checks.tsx'
 import { ConflictDialog, type LiveConflict } from './conflict.tsx'
 import { Evidence } from './evidence.tsx'
+import { GateLines } from './gates.tsx'
 import css from './page.module.css'
 import { PublishDialog } from './publish.tsx'
 import { useSeen } from './seen.ts'
@@ -162,7 +162,15 @@ function ChangedPrompts(props: ChangedPromptsProps) {
           />
         )}
         evidence={({ status, documentUuid }) =>
-          status !== 'deleted' && <Evidence {...{ projectId, draft, documentUuid }} />
+          status !== 'deleted' && (
+            <>
+              <Evidence {...{ projectId, draft, documentUuid }} />
+              <GateLines
+                {...{ projectId, draft }}
+                gates={checks.data?.gates.filter((gate) => gate.documentUuid === documentUuid) ?? []}
+              />
+            </>
+          )
         }
         actions={(change) => (
           <ChangeActions

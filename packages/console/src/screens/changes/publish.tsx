@@ -14,6 +14,7 @@ import { counted } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { Blockers, blockedBy, brokenIn, reasonIn, type useChecks } from './checks.tsx'
 import type { LiveConflict } from './conflict.tsx'
+import { GateLines, isGated, OverrideGates } from './gates.tsx'
 import css from './page.module.css'
 
 interface PublishProps {
@@ -77,6 +78,13 @@ export function PublishDialog({ projectId, draft, changes, checks, open, onResol
       {checks.data && checks.data.conflicts.length > 0 && brokenIn(checks.data).length === 0 && (
         <Force isBusy={publish.isPending} onForce={() => publish.mutate({ ...typed, force: true })} />
       )}
+      {checks.data && <GateLines {...{ projectId, draft }} gates={checks.data.gates} hasPaths />}
+      {isGated(checks.data) && (
+        <OverrideGates
+          isBusy={publish.isPending}
+          onOverride={(reason) => publish.mutate({ ...typed, reason, override: ['gate'] })}
+        />
+      )}
       {checks.isPending && <p className={css['faint']}>Checking the prompts…</p>}
       {checks.data && !reason && changes.length > 0 && (
         <p className={css['faint']} role="status">{`${counted(changes.length, 'prompt')} checked, no errors`}</p>
@@ -107,7 +115,7 @@ function usePublish(projectId: number, versionUuid: string, onPublished: () => v
 function Force({ isBusy, onForce }: { isBusy: boolean; onForce: () => void }) {
   const [typed, setTyped] = useState('')
   return (
-    <details>
+    <details className={css['way']}>
       <summary>Publish without comparing</summary>
       <TextField
         label={

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { toEntry } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { diffQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
@@ -30,12 +31,7 @@ export default function HistoryEntry({ projectId, row, live }: EntryProps) {
   const needsPublish = useBlocked('publish')
   const diff = useQuery({ ...diffQuery(projectId, row.texts, row.base?.texts), select: changedPrompts })
   const choose = (search: { prompt?: string; view?: 'unified' | 'split' }) =>
-    navigate({
-      to: '/p/$project/history/$entry',
-      params: { project: String(projectId), entry: row.entry },
-      search: (old) => ({ ...old, ...search }),
-      replace: true,
-    })
+    navigate({ ...toEntry(projectId, row.entry), search: (old) => ({ ...old, ...search }), replace: true })
   const name = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     // On a narrow screen the row that was opened is hidden, with its focus.
@@ -73,7 +69,7 @@ export default function HistoryEntry({ projectId, row, live }: EntryProps) {
       {diff.data && (
         <>
           <div className={css['head']}>
-            <p className={css['faint']}>
+            <p className="faint">
               {diff.data.changes.length ? changeText(diff.data.changes) : 'No prompt was changed'}
               {compared}.
             </p>

@@ -1,6 +1,7 @@
 import type { Release, Version } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { toEntry } from '../../app/addresses.ts'
 import { Chip, Live } from '../../ui/mark.tsx'
 import { Table } from '../../ui/table.tsx'
 import { counted, Time } from '../../ui/time.tsx'
@@ -24,7 +25,7 @@ export function HistoryList({ project, rows, current }: HistoryListProps) {
           className={css['row']}
         >
           <td className={css['number']}>
-            <Link to="/p/$project/history/$entry" params={{ project, entry: row.entry }} data-row>
+            <Link {...toEntry(project, row.entry)} data-row>
               <Name row={row} />
             </Link>
             {row.kind !== 'rollback' && row.isLive && <Chip tone="green">live</Chip>}

@@ -1,16 +1,17 @@
-import { useSuspenseInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { infiniteQueryOptions, useSuspenseInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
+import { toEntry } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
-import { versionsQuery } from '../../app/queries.ts'
+import { listInterval, versionsQuery } from '../../app/queries.ts'
+import { stet } from '../../app/session.ts'
 import { stepFrom, useRowKeys, useStepKeys } from '../../app/shortcuts.ts'
 import { Button, join } from '../../ui/button.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Empty, Skeleton } from '../../ui/states.tsx'
 import { HistoryList } from './history-list.tsx'
 import { historyRows, type TextsRow } from './history-rows.ts'
 import css from './page.module.css'
-import { releasesQuery } from './queries.ts'
 
 const HistoryEntry = lazy(() => import('./entry.tsx'))
 
@@ -45,11 +46,7 @@ export function HistoryPage() {
     const next = stepFrom(texts, shown, step)
     if (!next) return
     rowOf(next)?.focus()
-    void navigate({
-      to: '/p/$project/history/$entry',
-      params: { project, entry: next.entry },
-      search: ({ view }) => (view ? { view } : {}),
-    })
+    void navigate({ ...toEntry(project, next.entry), search: ({ view }) => (view ? { view } : {}) })
   })
   return (
     <Screen>
@@ -81,9 +78,41 @@ export function HistoryPage() {
           )}
         </div>
         {shown && (
-          <HistoryEntry key={shown.entry} projectId={projectId} row={shown} live={texts.find(({ isLive }) => isLive)} />
+          // Of its own, because the screen would give up the focus while it is hidden.
+          <Suspense fallback={<Skeleton lines={6} />}>
+            <HistoryEntry
+              key={shown.entry}
+              projectId={projectId}
+              row={shown}
+              live={texts.find(({ isLive }) => isLive)}
+            />
+          </Suspense>
         )}
       </div>
     </Screen>
   )
+}
+
+/** The versions that live has served, newest first, in the longest pages that the server gives. */
+function releasesQuery(projectId: number) {
+  return infiniteQueryOptions({
+    queryKey: ['project', projectId, 'releases'],
+    queryFn: async ({ pageParam, signal }) => {
+      const cursor = pageParam === null ? {} : { cursor: pageParam }
+      const { items, nextCursor } = await stet.environments.releases('live', {
+        projectId,
+        limit: 100,
+        ...cursor,
+        signal,
+      })
+      return { items, nextCursor }
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: listInterval,
+    select: ({ pages }) => ({
+      items: pages.flatMap(({ items }) => items),
+      isComplete: pages.at(-1)?.nextCursor === null,
+    }),
+  })
 }

@@ -2,6 +2,7 @@ import { hasReason } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { toEntry } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { diffQuery, versionsQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
@@ -100,8 +101,7 @@ function useRollBack({ projectId, target, live, onClose }: RollBackProps) {
       if (!version) return
       const name = nameOf(version.number, version.revision)
       say(name === target.name ? `${name} is live` : `${name} is live, with the texts of ${target.name}`)
-      const params = { project: String(projectId), entry: entryOf(version) }
-      await navigate({ to: '/p/$project/history/$entry', params })
+      await navigate(toEntry(projectId, entryOf(version)))
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['project', projectId] }),
   })

@@ -1,19 +1,20 @@
-import type { Project, Run, Version } from '@stet/sdk'
+import type { Project, Version } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useId } from 'react'
+import { toChanges, toPrompt, toPrompts } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { keyOf, useLastPlace, useRecents } from '../../app/frame/place.ts'
 import { preferences, type Recent, setPreferences } from '../../app/preferences.ts'
 import { useBlocked, useSession } from '../../app/session.ts'
 import { costOf, spendOf } from '../../charts/figures.ts'
-import { runDuration, shortUuid } from '../../runs/run-figures.ts'
+import { FailedRuns } from '../../runs/failed-runs.tsx'
+import { shortUuid } from '../../runs/run-figures.ts'
 import { withSigns } from '../../ui/hidden-characters.ts'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { counted, Time } from '../../ui/time.tsx'
 import css from './blocks.module.css'
-import { draftsQuery, mostProjects } from './drafts.ts'
-import { failureFilter, failuresQuery, spendDays, spendQuery } from './queries.ts'
+import { draftsQuery, failureFilter, failuresQuery, mostProjects, spendDays, spendQuery } from './queries.ts'
 
 interface BlocksProps {
   projects: readonly Project[]
@@ -100,9 +101,7 @@ function Recents({ projects }: Pick<BlocksProps, 'projects'>) {
           {projects.map(({ id, name }, index) => (
             <span key={id}>
               {index > 0 && ', '}
-              <Link to="/p/$project/v/$version/prompts" params={{ project: String(id), version: 'live' }}>
-                {name}
-              </Link>
+              <Link {...toPrompts(id, 'live')}>{name}</Link>
             </span>
           ))}
         </p>
@@ -131,11 +130,7 @@ function RecentLink({ recent }: { recent: Recent }) {
     )
   }
   const { project, version, path } = recent
-  return (
-    <Link to="/p/$project/v/$version/prompts/$" params={{ project, version, _splat: path }}>
-      {path}
-    </Link>
-  )
+  return <Link {...toPrompt(project, version, path)}>{path}</Link>
 }
 
 const nameOf = (projects: readonly Project[], id: string | number) =>
@@ -155,9 +150,7 @@ function Drafts({ drafts, projects, empty, hasAuthors }: DraftsProps) {
     <ul className={css['list']}>
       {drafts.slice(0, 5).map(({ uuid, projectId, title, changeCount, authorName, updatedAt }) => (
         <li key={uuid} className={css['row']}>
-          <Link to="/p/$project/v/$version/changes" params={{ project: String(projectId), version: uuid }}>
-            {withSigns(title)}
-          </Link>
+          <Link {...toChanges(projectId, uuid)}>{withSigns(title)}</Link>
           <span className={css['faint']}>
             {counted(changeCount, 'change')}
             {hasAuthors && ` by ${withSigns(authorName)}`}
@@ -193,28 +186,10 @@ function Failures({ projectId, of }: { projectId: number; of: string | undefined
             </Link>{' '}
             since yesterday
           </p>
-          <ul className={css['list']}>
-            {items.slice(0, mostFailures).map((run) => (
-              <FailureRow key={run.uuid} run={run} />
-            ))}
-          </ul>
+          <FailedRuns runs={items.slice(0, mostFailures)} />
         </>
       )}
     </Block>
-  )
-}
-
-function FailureRow({ run }: { run: Run }) {
-  return (
-    <li className={css['row']}>
-      <Link to="/runs/$run" params={{ run: run.uuid }}>
-        {run.path}
-      </Link>
-      <span className={css['faint']}>
-        <Time at={run.createdAt} />, after {runDuration(run)}
-      </span>
-      <span className={css['message']}>{withSigns(run.error?.message ?? '')}</span>
-    </li>
   )
 }
 
@@ -242,8 +217,8 @@ function SpendBlock({ projectId, of }: { projectId: number; of: string | undefin
             })}
           </dl>
           <p className={css['faint']}>
-            {month.unpriced > 0 && `Without ${counted(month.unpriced, 'run')} that have no known price. `}Days are those
-            of UTC.{' '}
+            {month.unpriced > 0 && `Without ${counted(month.unpriced, 'run')} that have no known price. `}Days are in
+            UTC.{' '}
             <Link to="/p/$project/overview" params={{ project: String(projectId) }} search={{ range: '30d' }}>
               Overview
             </Link>

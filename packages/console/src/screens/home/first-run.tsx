@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { toPrompt } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { useProviderForm } from '../../app/frame/dialogs/provider-form.tsx'
 import { setPreferences } from '../../app/preferences.ts'
@@ -71,8 +72,7 @@ function Begin({ projectId }: { projectId: number | null }) {
       setPreferences({ guide: { project, author: author.id, path: firstPrompt.path, documentUuid, version } })
       // Home leads away as soon as it reads that the project has a prompt, so nothing is read again before.
       await navigate({
-        to: '/p/$project/v/$version/prompts/$',
-        params: { project: String(project), version, _splat: firstPrompt.path },
+        ...toPrompt(project, version, firstPrompt.path),
         search: { tab: 'run', example: written.exampleUuid },
       })
       await queryClient.invalidateQueries()

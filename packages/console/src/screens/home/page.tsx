@@ -1,15 +1,16 @@
 import type { Project } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Navigate, useLocation } from '@tanstack/react-router'
+import { toPrompt } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { useLastPlace, useLastVersion } from '../../app/frame/place.ts'
 import { pathsOf, projectsQuery, treeQuery, versionsQuery } from '../../app/queries.ts'
-import { useSession } from '../../app/session.ts'
+import { useBlocked, useSession } from '../../app/session.ts'
 import { Skeleton } from '../../ui/states.tsx'
 import { Blocks } from './blocks.tsx'
-import { draftsQuery } from './drafts.ts'
 import { FirstRun } from './first-run.tsx'
 import css from './home.module.css'
+import { draftsQuery } from './queries.ts'
 
 /**
  * Shows what waits in the person's last project; without one, in that of their newest draft. A project with one prompt
@@ -60,7 +61,7 @@ function LastVersion({ projects, projectId }: ShownProject) {
   return version ? <Start projects={projects} projectId={projectId} version={version} /> : <Loading />
 }
 
-/** Opens the only prompt of a version. With more prompts, shows the blocks. */
+/** Opens the only prompt of a version. With more prompts, or if a draft waits for the person, shows the blocks. */
 function Start({ projects, projectId, version }: ShownProject & { version: string }) {
   // The whole location would render `Navigate` again while it navigates, which would never end.
   const isWanted = useLocation({ select: ({ state }) => state.isHomeWanted === true })
@@ -69,12 +70,21 @@ function Start({ projects, projectId, version }: ShownProject & { version: strin
     select: pathsOf,
     enabled: !isWanted,
   })
-  if (isLoading) return <Loading />
+  const isAwaited = useIsAwaited(projects, projectId)
+  if (isLoading || isAwaited === undefined) return <Loading />
   const [only, second] = paths ?? []
-  if (isWanted || only === undefined || second !== undefined)
+  if (isWanted || isAwaited || only === undefined || second !== undefined)
     return <Blocks projects={projects} projectId={projectId} version={version} />
-  const params = { project: String(projectId), version, _splat: only }
-  return <Navigate to="/p/$project/v/$version/prompts/$" params={params} replace />
+  return <Navigate {...toPrompt(projectId, version, only)} replace />
+}
+
+/** Whether a draft of somebody else in the project waits for the person. Undefined while that is loading. */
+function useIsAwaited(projects: readonly Project[], projectId: number): boolean | undefined {
+  const lacksPublish = useBlocked('publish')
+  const { author } = useSession().apiKey
+  const { data = [], isLoading } = useQuery({ ...draftsQuery(projects), enabled: !lacksPublish })
+  if (isLoading) return undefined
+  return !lacksPublish && data.some((draft) => draft.projectId === projectId && draft.authorId !== author.id)
 }
 
 function Loading() {

@@ -6,16 +6,17 @@ import { costOf, timeOf } from '../../charts/figures.ts'
 import { changeOf, changeText } from '../../runs/run-figures.ts'
 import type { RunFilter } from '../../runs/run-filter.ts'
 import { withSigns } from '../../ui/hidden-characters.ts'
+import layout from '../../ui/styles/layout.module.css'
 import { linkTabs, Table } from '../../ui/table.tsx'
 import { countText } from '../../ui/time.tsx'
 import css from './overview.module.css'
-import { type GroupName, groupNames, type RangeName, ranges } from './ranges.ts'
+import { type GroupName, groupNames, rangeOf } from './ranges.ts'
 import { lengthRatio } from './steps.ts'
 
 interface BreakdownProps {
   project: string
   by: GroupName
-  range: RangeName
+  range: string
   stats: Stats
   /** The range before. Undefined while it is loading. */
   earlier: Stats | undefined
@@ -24,13 +25,31 @@ interface BreakdownProps {
 }
 
 const names = { prompt: 'Prompt', version: 'Version', model: 'Model' }
+const columns: readonly {
+  name: 'runs' | 'errors' | 'cost' | 'durationP95' | 'firstTokenP95'
+  head: string
+  text: (figures: StatsFigures) => string
+  /** A time does not grow with the length of the range. */
+  isOfTime?: boolean
+}[] = [
+  { name: 'runs', head: 'Runs', text: ({ runs }) => countText(runs) },
+  { name: 'errors', head: 'Errors', text: ({ errors }) => countText(errors) },
+  { name: 'cost', head: 'Cost', text: costOf },
+  { name: 'durationP95', head: 'Duration p95', text: ({ durationP95 }) => timeOf(durationP95), isOfTime: true },
+  {
+    name: 'firstTokenP95',
+    head: 'First token p95',
+    text: ({ firstTokenP95 }) => timeOf(firstTokenP95),
+    isOfTime: true,
+  },
+]
 const filterNames = { prompt: 'documentUuid', version: 'versionUuid', model: 'model' } as const
 
 /** The figures by prompt, version or model, with what changed against the range before. */
 export function Breakdown({ project, by, range, stats, earlier, filter }: BreakdownProps) {
   const rows = [...stats.series, ...(stats.other ? [{ ...stats.other, key: undefined, label: 'Others' }] : [])]
   return (
-    <section className={css['breakdown']} aria-label={`By ${by}`}>
+    <section className={layout['stack']} aria-label={`By ${by}`}>
       <nav aria-label="Rows" className={linkTabs.list}>
         {groupNames.map((name) => (
           <Link
@@ -45,7 +64,7 @@ export function Breakdown({ project, by, range, stats, earlier, filter }: Breakd
           </Link>
         ))}
       </nav>
-      <Table label={`Figures by ${by}`} head={[names[by], 'Runs', 'Errors', 'Cost', 'Duration p95', 'First token p95']}>
+      <Table label={`Figures by ${by}`} head={[names[by], ...columns.map(({ head }) => head)]}>
         <FigureRow figures={stats.total.figures} before={earlier?.total.figures} {...{ stats, earlier }}>
           All
         </FigureRow>
@@ -65,8 +84,8 @@ export function Breakdown({ project, by, range, stats, earlier, filter }: Breakd
           </FigureRow>
         ))}
       </Table>
-      <p className={css['faint']}>
-        Changes compare {ranges[range].words} with the same time before; counts and costs per hour. Percentiles are
+      <p className={layout['faint']}>
+        Changes compare {rangeOf(range).words} with the same time before; counts and costs per hour. Percentiles are
         approximate.
       </p>
     </section>
@@ -88,27 +107,17 @@ interface FigureRowProps extends Pick<BreakdownProps, 'stats' | 'earlier'> {
 
 function FigureRow({ figures, before, stats, earlier, children }: FigureRowProps) {
   const ratio = earlier ? lengthRatio(stats, earlier) : 1
-  const change = (name: 'runs' | 'errors' | 'cost' | 'durationP95' | 'firstTokenP95', scale = 1) => (
-    <span className={css['change']}>{changeText(changeOf(figures[name], before?.[name] ?? null, scale))}</span>
-  )
   return (
     <tr>
       <td>{children}</td>
-      <td>
-        {countText(figures.runs)} {change('runs', ratio)}
-      </td>
-      <td>
-        {countText(figures.errors)} {change('errors', ratio)}
-      </td>
-      <td>
-        {costOf(figures)} {change('cost', ratio)}
-      </td>
-      <td>
-        {timeOf(figures.durationP95)} {change('durationP95')}
-      </td>
-      <td>
-        {timeOf(figures.firstTokenP95)} {change('firstTokenP95')}
-      </td>
+      {columns.map(({ name, text, isOfTime }) => (
+        <td key={name}>
+          {text(figures)}{' '}
+          <span className={css['change']}>
+            {changeText(changeOf(figures[name], before?.[name] ?? null, isOfTime ? 1 : ratio))}
+          </span>
+        </td>
+      ))}
     </tr>
   )
 }

@@ -5,6 +5,7 @@ import { stepText } from '../../charts/scale.ts'
 import type { SeriesChartProps } from '../../charts/series-chart.tsx'
 import type { RunFilter } from '../../runs/run-filter.ts'
 import { Button } from '../../ui/button.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { Table } from '../../ui/table.tsx'
 import type { Measure, MeasureLine } from './measures.ts'
 import css from './overview.module.css'
@@ -38,12 +39,10 @@ export function ChartBlock(props: ChartBlockProps) {
     return step ? `${timeOf(step)}: ${inWords(measure.lines, step.figures)}` : ''
   }
   return (
-    <section className={css['block']} aria-labelledby={id}>
+    <section className={layout['stack']} aria-labelledby={id}>
       <header className={css['blockHead']}>
-        <h2 id={id} className={css['name']}>
-          {measure.name}
-        </h2>
-        {step && <span className={css['faint']}>{timeOf(step)}</span>}
+        <h2 id={id}>{measure.name}</h2>
+        {step && <span className={layout['faint']}>{timeOf(step)}</span>}
         <Button look="quiet" className={css['toggle']} aria-pressed={isTable} onClick={() => setTable(!isTable)}>
           Show as table
         </Button>
@@ -61,7 +60,7 @@ export function ChartBlock(props: ChartBlockProps) {
           />
         </Suspense>
       )}
-      <p className={css['faint']}>{measure.summary(total, steps, timeOf)}</p>
+      <p className={layout['faint']}>{measure.summary(total, steps, timeOf)}</p>
     </section>
   )
 }

@@ -24,8 +24,21 @@ export interface Measure {
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 
-const tokensOf = (pick: (figures: StatsFigures) => number) => (figures: StatsFigures) =>
-  figures.runs === 0 ? noFigure : estimatedText(countText(pick(figures)), figures)
+const countLine = (label: string, color: MeasureLine['color'], name: 'runs' | 'errors'): MeasureLine => ({
+  ...{ label, color, look: 'bars' },
+  pick: (figures) => figures[name],
+  text: (figures) => countText(figures[name]),
+})
+
+const tokenLine = (
+  label: string,
+  color: MeasureLine['color'],
+  name: 'inputTokens' | 'cachedInputTokens' | 'outputTokens',
+): MeasureLine => ({
+  ...{ label, color, look: 'line' },
+  pick: (figures) => figures[name],
+  text: (figures) => (figures.runs === 0 ? noFigure : estimatedText(countText(figures[name]), figures)),
+})
 
 function percentiles(
   of: string,
@@ -53,18 +66,7 @@ function percentiles(
 export const measures: readonly Measure[] = [
   {
     name: 'Runs',
-    lines: [
-      {
-        ...{ label: 'Runs', color: 'blue', look: 'bars' },
-        pick: ({ runs }) => runs,
-        text: ({ runs }) => countText(runs),
-      },
-      {
-        ...{ label: 'Errors', color: 'red', look: 'bars' },
-        pick: ({ errors }) => errors,
-        text: ({ errors }) => countText(errors),
-      },
-    ],
+    lines: [countLine('Runs', 'blue', 'runs'), countLine('Errors', 'red', 'errors')],
     format: (value) => (Number.isInteger(value) ? compact.format(value) : ''),
     summary({ runs, errors, stopped }, steps, timeOf) {
       const busiest = steps.reduce((most, step) => (step.figures.runs > most.figures.runs ? step : most))
@@ -88,21 +90,9 @@ export const measures: readonly Measure[] = [
   {
     name: 'Tokens',
     lines: [
-      {
-        ...{ label: 'In', color: 'blue', look: 'line' },
-        pick: ({ inputTokens }) => inputTokens,
-        text: tokensOf(({ inputTokens }) => inputTokens),
-      },
-      {
-        ...{ label: 'Cached', color: 'amber', look: 'line', dash: [2, 3] },
-        pick: ({ cachedInputTokens }) => cachedInputTokens,
-        text: tokensOf(({ cachedInputTokens }) => cachedInputTokens),
-      },
-      {
-        ...{ label: 'Out', color: 'green', look: 'line', dash: [7, 4] },
-        pick: ({ outputTokens }) => outputTokens,
-        text: tokensOf(({ outputTokens }) => outputTokens),
-      },
+      tokenLine('In', 'blue', 'inputTokens'),
+      { ...tokenLine('Cached', 'amber', 'cachedInputTokens'), dash: [2, 3] },
+      { ...tokenLine('Out', 'green', 'outputTokens'), dash: [7, 4] },
     ],
     format: (value) => compact.format(value),
     summary: (total) =>

@@ -3,23 +3,25 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
-import { base } from '../../app/session.ts'
 import { secondText, stepText } from '../../charts/scale.ts'
-import { curlLines } from '../../editor/panes/call-lines.ts'
+import { FailedRuns } from '../../runs/failed-runs.tsx'
+import { NoRuns } from '../../runs/output/no-runs.tsx'
 import type { RunFilter } from '../../runs/run-filter.ts'
-import { Code } from '../../ui/copy.tsx'
+import { join } from '../../ui/button.tsx'
 import { CheckField } from '../../ui/field.tsx'
 import { withSigns } from '../../ui/hidden-characters.ts'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
-import { Empty, Skeleton } from '../../ui/states.tsx'
+import { Skeleton } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { linkTabs } from '../../ui/table.tsx'
 import { counted } from '../../ui/time.tsx'
 import { Breakdown } from './breakdown.tsx'
 import { ChartBlock } from './chart-block.tsx'
+import { CustomRange } from './custom-range.tsx'
 import { measures } from './measures.ts'
 import css from './overview.module.css'
-import { earlierStatsQuery, type StatsPlace, statsQuery } from './queries.ts'
-import { rangeNames, ranges } from './ranges.ts'
+import { earlierStatsQuery, latestErrorsQuery, type StatsPlace, statsQuery } from './queries.ts'
+import { rangeNames, rangeOf, ranges } from './ranges.ts'
 import { stepsOf } from './steps.ts'
 
 const route = getRouteApi('/shell/p/$project/overview')
@@ -40,7 +42,7 @@ function Overview({ place }: { place: StatsPlace }) {
     <Screen>
       <title>Overview · stet</title>
       <ScreenTitle beside={stats && <AsOf stats={stats} />}>Overview</ScreenTitle>
-      <div className={css['choices']}>
+      <div className={join(layout['row'], css['choices'])}>
         <nav aria-label="Range" className={linkTabs.list}>
           {rangeNames.map((name) => (
             <Link
@@ -54,6 +56,7 @@ function Overview({ place }: { place: StatsPlace }) {
               {ranges[name].name}
             </Link>
           ))}
+          <CustomRange stats={stats} isShown={!rangeNames.some((name) => name === range)} />
         </nav>
         <CheckField
           label="Also count runs from the console"
@@ -70,11 +73,14 @@ function Overview({ place }: { place: StatsPlace }) {
       {!stats && !error && <Skeleton lines={6} />}
       {stats &&
         (stats.total.figures.runs === 0 ? (
-          <NoRuns projectId={projectId} words={ranges[range].words} />
+          <NoRuns projectId={projectId} line={`No prompt ran in ${rangeOf(range).words}.`} />
         ) : (
-          <div className={css['body']} aria-busy={isPlaceholderData || undefined}>
+          <div className={join(layout['far'], css['body'])} aria-busy={isPlaceholderData || undefined}>
             <Charts project={String(projectId)} stats={stats} via={via} />
             <Published project={String(projectId)} stats={stats} />
+            {stats.total.figures.errors > 0 && (
+              <LatestErrors place={place} filter={filterOf(via, stats.from, stats.asOf)} />
+            )}
             <Breakdown
               {...{ stats, range, by: place.by }}
               project={String(projectId)}
@@ -89,7 +95,7 @@ function Overview({ place }: { place: StatsPlace }) {
 
 function AsOf({ stats: { asOf, running } }: { stats: Stats }) {
   return (
-    <p className={css['faint']}>
+    <p className={layout['faint']}>
       {running > 0 && `${counted(running, 'run')} active · `}as of <time dateTime={asOf}>{secondText(asOf)}</time>
     </p>
   )
@@ -137,13 +143,36 @@ function Charts({ project, stats, via }: { project: string; stats: Stats; via: S
   )
 }
 
+/** Why the newest failed runs failed. The list is by the start of the runs, the figures by their end. */
+function LatestErrors({ place, filter }: { place: StatsPlace; filter: RunFilter }) {
+  const { data = [], error, refetch } = useQuery(latestErrorsQuery(place))
+  if (error) return <Failure error={error} what="The latest errors could not be loaded" onRetry={refetch} />
+  if (data.length === 0) return null
+  return (
+    <section className={layout['stack']} aria-label="Latest errors">
+      <div className={css['blockHead']}>
+        <h2>Latest errors</h2>
+        <Link
+          to="/p/$project/runs"
+          params={{ project: String(place.projectId) }}
+          search={{ ...filter, status: 'error' }}
+          className={css['toggle']}
+        >
+          All failed runs
+        </Link>
+      </div>
+      <FailedRuns runs={data} />
+    </section>
+  )
+}
+
 const mostNamed = 5
 
 /** The publications of the range, which the charts mark. */
 function Published({ project, stats: { marks, stepSeconds } }: { project: string; stats: Stats }) {
   if (marks.length === 0) return null
   return (
-    <p className={css['faint']}>
+    <p className={layout['faint']}>
       Published in this time:{' '}
       {marks.slice(0, mostNamed).map(({ at, versionUuid, version, title }, index) => (
         <span key={at + versionUuid}>
@@ -156,15 +185,5 @@ function Published({ project, stats: { marks, stepSeconds } }: { project: string
       ))}
       {marks.length > mostNamed && ` and ${marks.length - mostNamed} more`}
     </p>
-  )
-}
-
-function NoRuns({ projectId, words }: { projectId: number; words: string }) {
-  const server = base.href.replace(/\/$/, '')
-  const call = { server, projectId, versionUuid: 'live', path: 'path/of/a/prompt', parameters: {} }
-  return (
-    <Empty line={`No prompt ran in ${words}.`}>
-      <Code label="curl command" text={curlLines(call)} />
-    </Empty>
   )
 }

@@ -18,18 +18,46 @@ export const rangeNames = Object.keys(ranges) as RangeName[]
 export const groupNames = ['prompt', 'version', 'model'] as const
 export type GroupName = (typeof groupNames)[number]
 
+export interface Range {
+  words: string
+  ms: number
+  /** False for a range that has an end, whose figures stay. */
+  pollMs: number | false
+  /** Undefined for a range that ends now. */
+  to?: string
+}
+
 export interface OverviewSearch {
-  /** Default: 24 hours. */
-  range?: RangeName
+  /** A name, or an interval of ISO 8601: two instants with a slash between them. Default: 24 hours. */
+  range?: string
   /** The table has a row for each of these. Default: each prompt. */
   by?: GroupName
   /** Runs of people who try a prompt count too. */
   via?: 'all'
 }
 
+/** The server gives the figures of at most this time. */
+const mostDays = 366
+
+/** Writes an interval. Null if it is empty or longer than the server's limit, or if an instant is none. */
+export function intervalOf(from: string, to: string): string | null {
+  const [start, end] = [Date.parse(from), Date.parse(to)]
+  if (!(end > start) || end - start > mostDays * dayMs) return null
+  return `${new Date(start).toISOString()}/${new Date(end).toISOString()}`
+}
+
+/** @param text as `overviewSearch` returns it */
+export function rangeOf(text: string): Range {
+  const name = rangeNames.find((one) => one === text)
+  if (name) return ranges[name]
+  const [from = '', to = ''] = text.split('/')
+  return { words: 'the chosen time', ms: Date.parse(to) - Date.parse(from), pollMs: false, to }
+}
+
 /** Reads the search parameters of an address. */
 export function overviewSearch({ range, by, via }: Record<string, unknown>): OverviewSearch {
-  const ofRange = rangeNames.find((name) => name === range)
+  const [from = '', to = ''] = typeof range === 'string' ? range.split('/') : []
+  const ofRange = rangeNames.find((name) => name === range) ?? intervalOf(from, to)
   const ofGroup = groupNames.find((name) => name === by)
   return { ...(ofRange && { range: ofRange }), ...(ofGroup && { by: ofGroup }), ...(via === 'all' && { via }) }
 }

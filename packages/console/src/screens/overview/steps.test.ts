@@ -1,5 +1,6 @@
 import type { Stats } from '@stet/sdk'
 import { expect, test } from 'vitest'
+import { overviewSearch, rangeOf } from './ranges.ts'
 import { lengthRatio, stepsOf } from './steps.ts'
 
 const figures = {
@@ -29,4 +30,13 @@ test('a range that is half over is half as long as the one before it', () => {
   const now = stats('2026-11-12T10:00:00Z', '2026-11-12T12:00:00Z', '2026-11-12T11:00:00Z')
   const before = stats('2026-11-12T08:00:00Z', '2026-11-12T10:00:00Z', '2026-11-12T10:00:00Z')
   expect(lengthRatio(now, before)).toBe(0.5)
+})
+
+test('a range of the address is a name or an interval that the server takes', () => {
+  const range = '2026-01-01T00:00:00.000Z/2026-01-02T12:00:00.000Z'
+  expect(overviewSearch({ range: '2026-01-01T00:00Z/2026-01-02T13:00+01:00' })).toEqual({ range })
+  expect(rangeOf(range)).toMatchObject({ ms: 36 * 3_600_000, to: '2026-01-02T12:00:00.000Z', pollMs: false })
+  const [from, to] = range.split('/')
+  for (const odd of [`${to}/${from}`, `${from}/${from}`, `${from}/2027-01-03T00:00:00Z`, `${from}`, 'x/y', 7, '2h'])
+    expect(overviewSearch({ range: odd })).toEqual({})
 })

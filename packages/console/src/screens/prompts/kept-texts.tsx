@@ -1,9 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { copiesIn } from '../../editor/buffer/unsaved-copy.ts'
-import { WrittenBy } from '../../editor/frame/offered-copy.tsx'
+import { NotSaved } from '../../editor/frame/offered-copy.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
-import { Notice } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
 
 const versionRoute = getRouteApi('/shell/p/$project/v/$version')
 
@@ -15,10 +13,9 @@ export function KeptTexts() {
   return (
     <section aria-label="Unsaved texts">
       {own.map(({ key, path, copy }) => (
-        <Notice key={key} tone="amber" actions={<CopyButton text={copy.text} label="Copy it" />}>
-          Text of <code>{path}</code> <WrittenBy copy={copy} />
-          from <Time at={new Date(copy.at).toISOString()} /> was not saved.
-        </Notice>
+        <NotSaved key={key} {...{ copy, path }} actions={<CopyButton text={copy.text} label="Copy it" />}>
+          .
+        </NotSaved>
       ))}
     </section>
   )

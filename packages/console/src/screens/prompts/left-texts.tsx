@@ -1,16 +1,15 @@
 import type { TreeItem } from '@stet/sdk'
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { toPrompt } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { pathsOf, versionsQuery } from '../../app/queries.ts'
-import { noticeSignedOut } from '../../app/session.ts'
 import { copiesIn, dropCopy, isThere, type OfferedText, onCopyDropped } from '../../editor/buffer/unsaved-copy.ts'
-import { WrittenBy } from '../../editor/frame/offered-copy.tsx'
+import { NotSaved } from '../../editor/frame/offered-copy.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Notice } from '../../ui/states.tsx'
-import { Time } from '../../ui/time.tsx'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import type { PromptEdits } from './edits/use-prompt-edits.ts'
 import css from './open.module.css'
@@ -65,54 +64,41 @@ function Elsewhere({
   place: EditPlace
   draft?: { uuid: string; title: string }
 }) {
-  const params = { project: String(place.projectId), version: draft?.uuid ?? place.versionUuid, _splat: path }
+  const to = toPrompt(place.projectId, draft?.uuid ?? place.versionUuid, path)
   return (
-    <Notice
-      tone="amber"
+    <NotSaved
+      {...{ copy, path }}
       actions={
-        <Link to="/p/$project/v/$version/prompts/$" params={params} className={buttonClass()}>
+        <Link {...to} className={buttonClass()}>
           Open
         </Link>
       }
     >
-      Text of <code>{path}</code> <WrittenBy copy={copy} />
-      from <Time at={new Date(copy.at).toISOString()} /> was not saved
       {draft ? ` in ${draft.title}` : ''}.
-    </Notice>
+    </NotSaved>
   )
 }
 
 /** The prompt was deleted after the text was written. */
 function Missing({ copy: { key, path, copy }, edits }: { copy: OfferedText } & Pick<LeftTextsProps, 'edits'>) {
-  const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
-  const restore = async () => {
-    setState('busy')
-    try {
-      await edits.create(path, copy.text)
-      dropCopy(key)
-    } catch (error) {
-      noticeSignedOut(error)
-      setState({ error })
-    }
-  }
+  const restore = useMutation({ mutationFn: () => edits.create(path, copy.text), onSuccess: () => dropCopy(key) })
   return (
     <>
-      <Notice
-        tone="amber"
+      <NotSaved
+        {...{ copy, path }}
         actions={
           <>
             <CopyButton text={copy.text} label="Copy it" />
             <Button onClick={() => dropCopy(key)}>Discard</Button>
-            <Button blocked={edits.blocked} busy={state === 'busy'} onClick={restore}>
+            <Button blocked={edits.blocked} busy={restore.isPending} onClick={() => restore.mutate()}>
               Restore as a new prompt
             </Button>
           </>
         }
       >
-        Text of <code>{path}</code> <WrittenBy copy={copy} />
-        from <Time at={new Date(copy.at).toISOString()} /> was not saved. The prompt no longer exists here.
-      </Notice>
-      {typeof state === 'object' && <Failure error={state.error} what="The prompt was not created" />}
+        . The prompt no longer exists here.
+      </NotSaved>
+      {restore.error && <Failure error={restore.error} what="The prompt was not created" />}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { ApiError, TreeItem } from '@stet/sdk'
 import { type UseQueryResult, useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { toPrompt } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { noticeSignedOut } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
@@ -32,7 +33,7 @@ function Choose() {
   return (
     <div className={css['nothing']}>
       <Empty line="Choose a prompt to read, edit and run it.">
-        <p className={css['keys']} data-keys>
+        <p className="faint" data-keys>
           <Key>↑</Key> <Key>↓</Key> move in the list, <Key>⏎</Key> opens a prompt, <Key>n</Key> makes a new one.
         </p>
       </Empty>
@@ -48,7 +49,7 @@ export function FirstPrompt({ edits }: { edits: PromptEdits }) {
         <Button look="primary" blocked={edits.blocked} onClick={() => edits.ask({ kind: 'new', path: '' })}>
           New prompt
         </Button>
-        <p className={css['keys']}>Or push the prompts of a folder:</p>
+        <p className="faint">Or push the prompts of a folder:</p>
         <Code text="stet push" label="command" />
       </Empty>
     </div>
@@ -74,12 +75,7 @@ export function MissingPrompt({ path, place, edits, error }: MissingPromptProps)
         </Button>
         {similar.length > 0 && <p>Or open one with a similar path:</p>}
         {similar.map((one) => (
-          <Link
-            key={one}
-            to="/p/$project/v/$version/prompts/$"
-            params={{ ...paramsOf(place), _splat: one }}
-            className={css['suggestion']}
-          >
+          <Link key={one} {...toPrompt(place.projectId, place.versionUuid, one)} className={css['suggestion']}>
             {one}
           </Link>
         ))}
@@ -103,10 +99,6 @@ interface DeletedPromptProps {
   edits: PromptEdits
 }
 
-function paramsOf({ projectId, versionUuid }: EditPlace) {
-  return { project: String(projectId), version: versionUuid }
-}
-
 /** In the place of a prompt that the draft deletes or moves. */
 export function DeletedPrompt({ place, path, movedTo, panes, edits }: DeletedPromptProps) {
   const restore = useMutation({ mutationFn: () => edits.revert(path), onError: noticeSignedOut })
@@ -128,10 +120,7 @@ export function DeletedPrompt({ place, path, movedTo, panes, edits }: DeletedPro
               ) : (
                 <>
                   This draft moves <del>{path}</del> to{' '}
-                  <Link to="/p/$project/v/$version/prompts/$" params={{ ...paramsOf(place), _splat: movedTo }}>
-                    {movedTo}
-                  </Link>
-                  .
+                  <Link {...toPrompt(place.projectId, place.versionUuid, movedTo)}>{movedTo}</Link>.
                 </>
               )
             }

@@ -1,6 +1,7 @@
 import { ApiError, type RunOverrides, type TreeItem } from '@stet/sdk'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { toPrompt, useSetSearch } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { useShortcuts } from '../../app/shortcuts.ts'
 import { foundIn } from '../../editor/frame/use-issues.ts'
@@ -23,6 +24,7 @@ import type { PaneLayout } from './panes/layout.ts'
 import { Pane, PaneTabs } from './panes/panes.tsx'
 import { PromptHead } from './prompt-head.tsx'
 
+const ExamplesPane = lazy(() => import('../../grid/examples-pane.tsx'))
 const PromptEditor = lazy(() => import('../../editor/prompt-editor.tsx'))
 const WordDiff = lazy(() => import('../../editor/diff/word-diff.tsx'))
 
@@ -76,6 +78,9 @@ export default function OpenPanes({ place, path, item, example, panes: all, edit
           />
         )}
       </Pane>
+      <Pane name="examples" panes={panes}>
+        {shown && panes.isShown('examples') && <OpenExamples {...{ projectId, versionUuid, ...shown }} />}
+      </Pane>
       <Pane name="parameters" panes={panes}>
         {open.phase === 'open' && panes.isShown('parameters') && <ParametersPane open={open} goTo={goTo} />}
       </Pane>
@@ -111,28 +116,10 @@ function OpenRun({ buffer, goTo, blocked, ...props }: OpenRunProps) {
   const navigate = useNavigate()
   const ready = useCallback(() => buffer.save(), [buffer])
   const { run, arms } = useSearch({ strict: false })
-  const onExample = useCallback(
-    (uuid: string | undefined) =>
-      void navigate({
-        to: '.',
-        search: ({ example: _, ...rest }) => (uuid ? { ...rest, example: uuid } : rest),
-        replace: true,
-      }),
-    [navigate],
-  )
-  const onRun = useCallback(
-    (uuid: string) => void navigate({ to: '.', search: (search) => ({ ...search, run: uuid }), replace: true }),
-    [navigate],
-  )
-  const onArms = useCallback(
-    (next: Arm[]) =>
-      void navigate({
-        to: '.',
-        search: ({ arms: _, ...rest }) => (next.length > 0 ? { ...rest, arms: next } : rest),
-        replace: true,
-      }),
-    [navigate],
-  )
+  const setSearch = useSetSearch()
+  const onExample = useCallback((example: string | undefined) => setSearch({ example }), [setSearch])
+  const onRun = useCallback((run: string) => setSearch({ run }), [setSearch])
+  const onArms = useCallback((arms: Arm[]) => setSearch({ arms: arms.length > 0 ? arms : undefined }), [setSearch])
   const editor = useMemo(
     () => ({ blocked, WordDiff, keep: (overrides: RunOverrides) => void keepSettings(buffer, overrides) }),
     [blocked, buffer],
@@ -147,12 +134,28 @@ function OpenRun({ buffer, goTo, blocked, ...props }: OpenRunProps) {
         latestGoTo.current.current({ line, column })
         return
       }
-      const params = { project: String(projectId), version: versionUuid, _splat: of }
-      void navigate({ to: '/p/$project/v/$version/prompts/$', params, search: { line } })
+      void navigate({ ...toPrompt(projectId, versionUuid, of), search: { line } })
     },
     [navigate, projectId, versionUuid, path],
   )
   return <RunPane {...props} {...{ ready, onExample, run, onRun, arms, onArms, editor, onLine }} textId={buffer.id} />
+}
+
+/** The examples and their results. They take the room of the text, because answers are compared beside each other. */
+function OpenExamples({ buffer, ...props }: Pick<OpenRunProps, 'projectId' | 'versionUuid' | 'buffer' | 'document'>) {
+  const navigate = useNavigate()
+  const setSearch = useSetSearch()
+  const { experiment } = useSearch({ strict: false })
+  return (
+    <Suspense fallback={<Skeleton lines={6} />}>
+      <ExamplesPane
+        {...{ ...props, experiment }}
+        ready={() => buffer.save()}
+        onExperiment={(next) => setSearch({ experiment: next }, true)}
+        onRun={({ uuid }) => void navigate({ to: '.', search: { tab: 'run', example: uuid } })}
+      />
+    </Suspense>
+  )
 }
 
 /** Writes the settings of a compared run into the front matter, as if the user had typed them. */

@@ -2,6 +2,7 @@ import type { TreeItem } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
+import { toPrompts, useSetSearch } from '../../app/addresses.ts'
 import { treeQuery, versionsQuery } from '../../app/queries.ts'
 import { openBuffers } from '../../editor/buffer/open-buffers.ts'
 import { Dialogs } from './edits/dialogs.tsx'
@@ -23,7 +24,7 @@ export function PromptsPage() {
   const { project = '', version = 'live', _splat } = useParams({ strict: false })
   const path = _splat || undefined
   const { tab, example } = useSearch({ strict: false })
-  const navigate = useNavigate()
+  const setSearch = useSetSearch()
   const place = usePlace(Number(project), version)
   const tree = useQuery({ ...treeQuery(place.projectId, version), enabled: place.isKnown })
   const items = tree.isPlaceholderData ? undefined : tree.data
@@ -40,12 +41,7 @@ export function PromptsPage() {
   const panes = usePaneLayout({
     path,
     tab: isPromptTab(tab) ? tab : undefined,
-    onTab: (next) =>
-      void navigate({
-        to: '.',
-        search: ({ tab: _, ...rest }) => (next ? { ...rest, tab: next } : rest),
-        replace: true,
-      }),
+    onTab: (next) => setSearch({ tab: next }),
   })
   const empty = panes.layout === 'narrow' && <FirstPrompt edits={edits} />
   const addressOf = usePromptAddress(project, version)
@@ -96,12 +92,7 @@ function usePlace(projectId: number, version: string): EditPlace & { isKnown: bo
   const found = versions.data?.find(({ uuid, isLive }) => (version === 'live' ? isLive : uuid === version))
   const draft = version === 'live' && versions.data && !found ? versions.data[0]?.uuid : undefined
   useEffect(() => {
-    if (!draft) return
-    void navigate({
-      to: '/p/$project/v/$version/prompts',
-      params: { project: String(projectId), version: draft },
-      replace: true,
-    })
+    if (draft) void navigate({ ...toPrompts(projectId, draft), replace: true })
   }, [draft, navigate, projectId])
   return {
     projectId,
@@ -116,7 +107,7 @@ function usePlace(projectId: number, version: string): EditPlace & { isKnown: bo
 /** Makes the addresses of prompts. A tree has a thousand of them, so the router builds only their beginning. */
 function usePromptAddress(project: string, version: string): (path: string) => string {
   const router = useRouter()
-  const { href } = router.buildLocation({ to: '/p/$project/v/$version/prompts', params: { project, version } })
+  const { href } = router.buildLocation(toPrompts(project, version))
   const start = router.history.createHref(href).replace(/\/$/, '')
   return (path) => `${start}/${path.split('/').map(encodeURIComponent).join('/')}`
 }

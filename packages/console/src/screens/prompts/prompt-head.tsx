@@ -27,7 +27,7 @@ export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
   return (
     <>
       <h1 className={css['path']} tabIndex={-1}>
-        <span className={css['folders']}>{path.slice(0, at)}</span>
+        <span className="faint">{path.slice(0, at)}</span>
         {place.isLive ? <Live>{name}</Live> : name}
       </h1>
       {kind && <Chip tone={kind === 'deleted' ? 'red' : 'blue'}>{describeChange(kind, item)}</Chip>}

@@ -4,11 +4,13 @@ import { pathsOf, treeQuery, versionsQuery } from '../../app/queries.ts'
 import { useSession } from '../../app/session.ts'
 import { useShortcut } from '../../app/shortcuts.ts'
 import { type RunFilter, runFilter } from '../../runs/run-filter.ts'
-import { Button, Hidden } from '../../ui/button.tsx'
+import { Button, Hidden, join } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { withSigns } from '../../ui/hidden-characters.ts'
 import { Icon } from '../../ui/icon.tsx'
+import layout from '../../ui/styles/layout.module.css'
+import { localInput } from '../../ui/time.tsx'
 import { chipsOf, includes, quickFilters, versionName, without } from './filters.ts'
 import { tagsQuery } from './queries.ts'
 import css from './runs.module.css'
@@ -24,8 +26,8 @@ export function FilterBar({ projectId, filter, onChange }: FilterProps) {
   const [isOpen, setOpen] = useState(false)
   useShortcut({ keys: 'f', label: 'Filter the runs', group: 'Runs', run: () => setOpen(true) })
   return (
-    <div className={css['filters']} data-keeps-focus="button">
-      <div className={css['quick']}>
+    <div className={layout['stack']} data-keeps-focus="button">
+      <div className={join(layout['row'], css['quick'])}>
         {quickFilters.map(({ label, filter: part }) => {
           const isOn = includes(filter, part)
           return (
@@ -65,10 +67,13 @@ function FilterChips({ projectId, filter, onChange }: FilterProps) {
   const chips = chipsOf(filter, versions, author.id)
   if (chips.length === 0) return null
   return (
-    <ul className={css['chips']} aria-label="Filters">
+    <ul className={layout['row']} aria-label="Filters">
       {chips.map(({ name, text }) => (
         <li key={name}>
-          <Button className={css['chip'] ?? ''} onClick={() => onChange(without(filter, { [name]: true }))}>
+          <Button
+            className={join(layout['cut'], css['chip'])}
+            onClick={() => onChange(without(filter, { [name]: true }))}
+          >
             <Hidden>Remove the filter</Hidden> {withSigns(text)} <Icon name="close" size={12} />
           </Button>
         </li>
@@ -159,11 +164,4 @@ function FilterDialog({ projectId, filter, onChange, onClose }: FilterDialogProp
       </div>
     </FormDialog>
   )
-}
-
-/** The instant in the user's zone, as the browser's field takes it. */
-function localInput(instant: string): string {
-  const date = new Date(instant)
-  if (Number.isNaN(date.getTime())) return ''
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -19,24 +19,9 @@ export const quickFilters: readonly { label: string; filter: RunFilter }[] = [
   { label: 'Mine', filter: { author: 'me' } },
 ]
 
-/** The tags that people and applications gave. Those of feedback are shown as thumbs. */
-export function ownTags(tags: readonly string[]): string[] {
-  return tags.filter((tag) => !tag.startsWith('feedback:'))
-}
-
 /** The tags that are typed into a field, separated by commas. */
 export function typedTags(text: string): string[] {
   return text.split(',').flatMap((tag) => tag.trim() || [])
-}
-
-/** The person's own tags after a change. Null if nothing changes. */
-export function changedTags(
-  tags: readonly string[],
-  { added, removed = [] }: { added: readonly string[]; removed?: readonly string[] },
-): string[] | null {
-  const now = ownTags(tags)
-  const next = [...new Set([...now.filter((tag) => !removed.includes(tag)), ...added])]
-  return next.length === now.length && next.every((tag) => now.includes(tag)) ? null : next
 }
 
 /** Whether the filter has everything that a quick filter asks for. */

@@ -25,7 +25,7 @@ export function pollFrom(shown: readonly Run[], readAt: number): string {
   return new Date(newest ? Date.parse(newest) - lateMs : readAt - skewMs).toISOString()
 }
 
-/** The runs with what a poll knows of them. The same list if nothing has changed. */
+/** The runs with the facts of a poll. The same list if nothing has changed. */
 export function withPolled(shown: readonly Run[], polled: readonly Run[]): readonly Run[] {
   const byUuid = new Map(polled.map((run) => [run.uuid, run]))
   const isSame = shown.every((run) => {

@@ -3,13 +3,12 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { versionsQuery } from '../../app/queries.ts'
-import { base } from '../../app/session.ts'
-import { curlLines } from '../../editor/panes/call-lines.ts'
+import { NoRuns } from '../../runs/output/no-runs.tsx'
 import type { RunFilter } from '../../runs/run-filter.ts'
-import { Button } from '../../ui/button.tsx'
-import { Code } from '../../ui/copy.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty, Skeleton } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { counted, Time } from '../../ui/time.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { listOrder } from './list-order.ts'
@@ -86,7 +85,7 @@ function Found({ projectId, filter, setFilter }: FoundProps) {
       {runs.isFetchNextPageError && (
         <Failure error={runs.error} what="The earlier runs could not be loaded" onRetry={more} />
       )}
-      <p className={css['end']} role="status">
+      <p className={join(layout['row'], layout['head'], layout['faint'])} role="status">
         {runs.hasNextPage && last?.scannedTo ? (
           <>
             Searched back to <Time at={last.scannedTo} />
@@ -111,12 +110,5 @@ function Nothing({ projectId, filter, setFilter }: FoundProps) {
         </p>
       </Empty>
     )
-  const server = base.href.replace(/\/$/, '')
-  const call = { server, projectId, versionUuid: 'live', path: 'path/of/a/prompt', parameters: {} }
-  return (
-    <Empty line="Nothing has run in this project yet.">
-      <p>Run a prompt in its editor, or call it from code:</p>
-      <Code label="curl command" text={curlLines(call)} />
-    </Empty>
-  )
+  return <NoRuns projectId={projectId} line="Nothing has run in this project yet." />
 }

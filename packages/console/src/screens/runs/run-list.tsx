@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import {
   type Dispatch,
   memo,
+  type ReactNode,
   type RefObject,
   type SetStateAction,
   useCallback,
@@ -12,13 +13,13 @@ import {
 } from 'react'
 import { useRowKeys, useShortcuts } from '../../app/shortcuts.ts'
 import { runCost, runDuration, runFirstToken, runTokens } from '../../runs/run-figures.ts'
-import { RunState } from '../../runs/run-state.tsx'
+import { RunState, Tags } from '../../runs/run-state.tsx'
 import { Hidden } from '../../ui/button.tsx'
 import { withSigns } from '../../ui/hidden-characters.ts'
-import { Chip } from '../../ui/mark.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { Time } from '../../ui/time.tsx'
 import { useWindowed } from '../../ui/windowed.ts'
-import { ownTags, versionName } from './filters.ts'
+import { versionName } from './filters.ts'
 import { listOrder } from './list-order.ts'
 import css from './runs.module.css'
 
@@ -32,9 +33,35 @@ interface RunListProps {
   onEnd: () => void
 }
 
-const columns = [
-  ...['State', 'Prompt', 'Model', 'Time', 'Duration', 'First token', 'Tokens', 'Cost'],
-  ...['Author', 'Identifier', 'Tags'],
+interface Column {
+  name: string
+  /** Without one, the column takes the room that is left. */
+  width?: string
+  cell: (run: Run, version: string) => ReactNode
+}
+
+const columns: readonly Column[] = [
+  { name: 'State', width: '6rem', cell: ({ status }) => <RunState status={status} /> },
+  {
+    name: 'Prompt',
+    cell: ({ uuid, path }, version) => (
+      <>
+        <Link to="/runs/$run" params={{ run: uuid }} className={css['link']} data-row>
+          {path}
+        </Link>
+        <span className={layout['quiet']}> @ {version}</span>
+      </>
+    ),
+  },
+  { name: 'Model', width: '8.5rem', cell: ({ model }) => model && withSigns(model) },
+  { name: 'Time', width: '6.5rem', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { name: 'Duration', width: '5rem', cell: runDuration },
+  { name: 'First token', width: '5rem', cell: runFirstToken },
+  { name: 'Tokens', width: '8.25rem', cell: runTokens },
+  { name: 'Cost', width: '6rem', cell: runCost },
+  { name: 'Author', width: '5.5rem', cell: ({ author }) => author?.name },
+  { name: 'Identifier', width: '6.5rem', cell: ({ customIdentifier }) => withSigns(customIdentifier ?? '') },
+  { name: 'Tags', width: '6.5rem', cell: (run) => <Tags run={run} /> },
 ]
 
 /** The runs as a table of which only the rows in view are rendered. */
@@ -75,8 +102,8 @@ export function RunList({ rows, versions, selected, onSelect, onEnd }: RunListPr
             <th scope="col" className={css['check']}>
               <Hidden>Selected</Hidden>
             </th>
-            {columns.map((name) => (
-              <th key={name} scope="col" data-column={name}>
+            {columns.map(({ name, width }) => (
+              <th key={name} scope="col" data-column={name} style={{ width }}>
                 {name}
               </th>
             ))}
@@ -110,7 +137,7 @@ interface RowProps {
 }
 
 const Row = memo(function Row({ run, at, version, isSelected, onToggle }: RowProps) {
-  const { uuid, status, path, model, createdAt, author, customIdentifier, tags, feedback } = run
+  const { uuid, status, path } = run
   return (
     <tr aria-rowindex={at + 2} className={css['row']} data-line={uuid} data-state={status} data-selected={isSelected}>
       <td className={css['check']}>
@@ -121,31 +148,11 @@ const Row = memo(function Row({ run, at, version, isSelected, onToggle }: RowPro
           onChange={() => onToggle(uuid)}
         />
       </td>
-      <td data-column="State">
-        <RunState status={status} />
-      </td>
-      <td data-column="Prompt">
-        <Link to="/runs/$run" params={{ run: uuid }} className={css['link']} data-row>
-          {path}
-        </Link>
-        <span className={css['quiet']}> @ {version}</span>
-      </td>
-      <td data-column="Model">{model && withSigns(model)}</td>
-      <td data-column="Time">
-        <Time at={createdAt} />
-      </td>
-      <td data-column="Duration">{runDuration(run)}</td>
-      <td data-column="First token">{runFirstToken(run)}</td>
-      <td data-column="Tokens">{runTokens(run)}</td>
-      <td data-column="Cost">{runCost(run)}</td>
-      <td data-column="Author">{author?.name}</td>
-      <td data-column="Identifier">{customIdentifier && withSigns(customIdentifier)}</td>
-      <td data-column="Tags">
-        {feedback && <Chip tone={feedback === 'down' ? 'red' : 'green'}>thumbs {feedback}</Chip>}
-        {ownTags(tags).map((tag) => (
-          <Chip key={tag}>{withSigns(tag)}</Chip>
-        ))}
-      </td>
+      {columns.map(({ name, cell }) => (
+        <td key={name} data-column={name}>
+          {cell(run, version)}
+        </td>
+      ))}
     </tr>
   )
 })

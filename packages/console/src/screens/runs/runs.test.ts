@@ -1,7 +1,7 @@
 import type { Run } from '@stet/sdk'
 import { expect, test } from 'vitest'
 import { runFilter } from '../../runs/run-filter.ts'
-import { changedTags, typedTags } from './filters.ts'
+import { typedTags } from './filters.ts'
 import { listedRuns, pollFrom, waitingRuns, withPolled } from './new-runs.ts'
 
 const run = (uuid: string, minute: number, status: Run['status'] = 'completed') =>
@@ -47,11 +47,6 @@ test('an instant of the address that is none is no filter', () => {
   expect(runFilter({ minCost: '0.05' })).toEqual({ minCost: 0.05 })
 })
 
-test('changed tags keep those of others, and only typed text is split', () => {
-  expect(changedTags(['a,b', 'feedback:up', 'c'], { added: typedTags('d, e'), removed: ['c'] })).toEqual([
-    'a,b',
-    'd',
-    'e',
-  ])
-  expect(changedTags(['a'], { added: ['a'] })).toBeNull()
+test('typed tags are separated by commas', () => {
+  expect(typedTags(' d, two words,,')).toEqual(['d', 'two words'])
 })

@@ -3,16 +3,17 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
 import { noticeSignedOut, stet, useBlocked } from '../../app/session.ts'
-import { useShortcut } from '../../app/shortcuts.ts'
+import { useShortcuts } from '../../app/shortcuts.ts'
 import type { RunFilter } from '../../runs/run-filter.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { counted, countText } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { exportLimit, exportRuns, saveFile } from './export-runs.ts'
-import { changedTags } from './filters.ts'
 import css from './runs.module.css'
+import { SaveRuns } from './save-runs.tsx'
 
 interface SelectionProps {
   projectId: number
@@ -26,19 +27,36 @@ interface SelectionProps {
 /** The actions for the selected runs, or without a selection for all that the filter finds. */
 export function Selection({ projectId, filter, rows, selected, onSelect }: SelectionProps) {
   const [isTagging, setTagging] = useState(false)
+  const [isSaving, setSaving] = useState(false)
   const needsRun = useBlocked('run')
+  const needsWrite = useBlocked('write')
   const chosen = rows.filter(({ uuid }) => selected.has(uuid))
-  const blocked = chosen.length === 0 ? 'select runs first' : needsRun
-  useShortcut({ keys: 't', label: 'Tag the selected runs', group: 'Runs', blocked, run: () => setTagging(true) })
+  const isNone = chosen.length === 0 && 'select runs first'
+  const [toTag, toSave] = [isNone || needsRun, isNone || needsWrite]
+  useShortcuts([
+    { keys: 't', label: 'Tag the selected runs', group: 'Runs', blocked: toTag, run: () => setTagging(true) },
+    {
+      keys: 's',
+      label: 'Save the selected runs as examples',
+      group: 'Runs',
+      blocked: toSave,
+      run: () => setSaving(true),
+    },
+  ])
   return (
-    <div className={css['selection']}>
-      <span className={css['count']} role="status">
+    <div className={join(layout['row'], css['selection'])}>
+      <span className={join(layout['faint'], css['count'])} role="status">
         {chosen.length > 0 ? `${countText(chosen.length)} selected` : ''}
       </span>
       {chosen.length > 0 && (
-        <Button shortcut="t" blocked={needsRun} onClick={() => setTagging(true)}>
-          Tag
-        </Button>
+        <>
+          <Button shortcut="t" blocked={needsRun} onClick={() => setTagging(true)}>
+            Tag
+          </Button>
+          <Button shortcut="s" blocked={needsWrite} onClick={() => setSaving(true)}>
+            Save as examples
+          </Button>
+        </>
       )}
       <ExportButton {...{ projectId, filter, chosen }} />
       {chosen.length > 0 && (
@@ -46,6 +64,7 @@ export function Selection({ projectId, filter, rows, selected, onSelect }: Selec
           Clear the selection
         </Button>
       )}
+      {isSaving && <SaveRuns projectId={projectId} runs={chosen} onClose={() => setSaving(false)} />}
       {isTagging && <TagDialog projectId={projectId} runs={chosen} onClose={() => setTagging(false)} />}
     </div>
   )
@@ -110,11 +129,7 @@ function TagDialog({ projectId, runs, onClose }: TagDialogProps) {
     mutationFn: async () => {
       // The tags belong to the conversation, which several of the runs may share.
       const conversations = new Set(runs.map(({ conversationUuid }) => conversationUuid))
-      for (const uuid of conversations) {
-        // The list may be old, and the server replaces all tags.
-        const tags = changedTags((await stet.runs.get(uuid)).tags, { added: [tag.trim()] })
-        if (tags) await stet.conversations.update(uuid, { tags })
-      }
+      for (const uuid of conversations) await stet.conversations.update(uuid, { addTags: [tag.trim()] })
       return conversations.size
     },
     onSuccess: async (conversations) => {

@@ -1,14 +1,7 @@
 import type { Person } from '@stet/contract/vocabulary'
-import type { ReactNode } from 'react'
 import { useSession } from '../../app/session.ts'
 import { Empty } from '../../ui/states.tsx'
 import css from './settings.module.css'
-
-interface AdminOnlyProps {
-  /** The resources of the page: "keys". */
-  what: string
-  children: ReactNode
-}
 
 /** The first key of an installation belongs to a program, so there may be no person with an admin key yet. */
 function whomToAsk(admins: readonly Person[]): string {
@@ -24,10 +17,13 @@ export function useIsAdmin(): boolean {
   return apiKey.scopes.includes('admin') && apiKey.projectId === null
 }
 
-/** Shows the page to an admin, and to all others what it takes. */
-export function AdminOnly({ what, children }: AdminOnlyProps) {
+/**
+ * Says what it takes to see a page, in its place.
+ *
+ * @param props.what the resources of the page: "keys"
+ */
+export function AdminOnly({ what }: { what: string }) {
   const { apiKey, admins } = useSession()
-  if (useIsAdmin()) return children
   return (
     <Empty line={`Only admins manage ${what}.`}>
       <p className={css['text']}>

@@ -1,21 +1,16 @@
 import { roles } from '../../app/roles.ts'
-import { SelectField } from '../../ui/field.tsx'
+import { ChoiceField } from '../../ui/field.tsx'
 
 /** A choice of what a key or a person may do. */
 export function RoleField({ value, onChange }: { value: string; onChange: (role: string) => void }) {
   const chosen = roles.find(({ name }) => name === value)
   return (
-    <SelectField
+    <ChoiceField
       label="Role"
       note={chosen?.scopes.join(', ')}
       value={value}
-      onChange={({ target }) => onChange(target.value)}
-    >
-      {roles.map(({ name, text }) => (
-        <option key={name} value={name}>
-          {name}: {text}
-        </option>
-      ))}
-    </SelectField>
+      choices={roles.map(({ name, text }) => [name, `${name}: ${text}`])}
+      onChange={onChange}
+    />
   )
 }

@@ -56,7 +56,6 @@ export default function SessionsPage() {
           text={`${counted(ended.length, 'session')} of ${peopleOf(ended)} will end at once. This browser stays signed in.`}
           action={`End ${counted(ended.length, 'session')}`}
           danger
-          open
           onClose={() => ask(null)}
           onConfirm={() => end.mutateAsync(ended.map(({ id }) => id))}
         />

@@ -19,7 +19,6 @@ export function ShownOnce({ title, text, secret, label, onClose, children }: Sho
     <Dialog
       title={title}
       text={text}
-      open
       isFirm
       onClose={onClose}
       actions={

@@ -1,6 +1,6 @@
 import type { Session, SignInPreview } from '@stet/contract/vocabulary'
-import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { DetailsOf, Failure } from '../../app/failure.tsx'
 import { CookieNotice, SignInForm } from '../../app/frame/dialogs/sign-in-form.tsx'
 import { preferences } from '../../app/preferences.ts'
@@ -24,25 +24,21 @@ export function LinkSignIn({ code, onSignedIn }: LinkSignInProps) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
-  const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
   const current = useCurrentSession()
-  const use = async () => {
-    setState('busy')
-    try {
-      await signIn({ code })
+  const use = useMutation({
+    mutationFn: () => signIn({ code }),
+    onSuccess() {
       dropFragment()
       onSignedIn()
-    } catch (error) {
-      // The server has accepted the code, so it is used up.
-      if (error instanceof CookieRefused) dropFragment()
-      setState({ error })
-    }
-  }
+    },
+    // The server has accepted the code, so it is used up.
+    onError: (refusal) => refusal instanceof CookieRefused && dropFragment(),
+  })
   const retry = () => {
-    setState('idle')
+    use.reset()
     void preview.refetch()
   }
-  const error = preview.error ?? (typeof state === 'object' ? state.error : null)
+  const error = preview.error ?? use.error
   if (error instanceof ConsoleError && error.reason === 'sign-in-refused')
     return <UsedUp error={error} onSignedIn={onSignedIn} />
   if (error instanceof CookieRefused) {
@@ -70,7 +66,7 @@ export function LinkSignIn({ code, onSignedIn }: LinkSignInProps) {
         </p>
       )}
       <div>
-        <Button look="primary" autoFocus busy={state === 'busy'} onClick={use}>
+        <Button look="primary" autoFocus busy={use.isPending} onClick={() => use.mutate()}>
           Sign in as {author.name}
         </Button>
       </div>

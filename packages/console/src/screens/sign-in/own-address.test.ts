@@ -5,6 +5,7 @@ test.each([
   [undefined, '/'],
   ['/p/1/v/live/prompts?tab=run', '/p/1/v/live/prompts?tab=run'],
   ['/settings/keys', '/settings/keys'],
+  ['/runs/0b1f7f2e?tab=events', '/runs/0b1f7f2e?tab=events'],
   ['//evil.example/p/1', '/'],
   ['https://evil.example/', '/'],
   ['/\\evil.example', '/'],

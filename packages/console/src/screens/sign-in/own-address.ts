@@ -1,5 +1,5 @@
 /** Addresses of screens. The one that the user came from or was sent to may not lead anywhere else. */
-const screens = /^(p|settings)(\/|$)|^$/
+const screens = /^(p|runs|settings)(\/|$)|^$/
 
 /**
  * The address that `to` names inside the console, with its search, relative to `base`. Anything else is `/`.

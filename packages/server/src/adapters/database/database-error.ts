@@ -2,7 +2,7 @@ import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
 import { AppError, OperatorError, refuse } from '../../shared/app-error.ts'
 
 /** Codes with which Node, PostgreSQL, Prisma and the embedded database report an unavailable database. */
-const AWAY_CODES = new Set([
+const awayCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],
   ...['28000', '28P01', '3D000'],
@@ -17,10 +17,10 @@ const AWAY_CODES = new Set([
 /** PostgreSQL's code for `disk_full`. */
 const DISK_FULL = '53100'
 
-const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
+const awayKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
 
 /** Messages of errors that pg reports without a code. */
-const AWAY_MESSAGES =
+const awayMessages =
   /^(Connection terminated|timeout (expired|exceeded when trying to connect)|Client has encountered a connection error|Cannot use a pool after calling end)/
 
 /** Creates a 503. The driver's message stays in `cause` and is never sent to the client. */
@@ -49,11 +49,11 @@ export async function translating<T>(work: () => Promise<T>): Promise<T> {
 function isAway(error: unknown): boolean {
   if (error instanceof AppError) return false
   if (isDriverAdapterError(error)) {
-    return AWAY_KINDS.has(error.cause.kind) || AWAY_CODES.has(error.cause.originalCode ?? '')
+    return awayKinds.has(error.cause.kind) || awayCodes.has(error.cause.originalCode ?? '')
   }
   if (error instanceof AggregateError) return error.errors.some(isAway)
-  if (AWAY_CODES.has(codeOf(error) ?? '')) return true
-  return error instanceof Error && AWAY_MESSAGES.test(error.message)
+  if (awayCodes.has(codeOf(error) ?? '')) return true
+  return error instanceof Error && awayMessages.test(error.message)
 }
 
 export function isUniqueViolation(error: unknown): boolean {

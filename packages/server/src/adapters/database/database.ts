@@ -3,9 +3,9 @@ import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import { defined } from '@stet/template/defined'
 import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import { afterListening } from '../../shared/clock.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/telemetry.ts'
 import { LostRowsError, translating } from './database-error.ts'
-import { embeddedFolder, openEmbedded } from './embedded/open-embedded.ts'
+import { embeddedFolder, openEmbedded } from './embedded.ts'
 import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
@@ -178,12 +178,12 @@ function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   return extended as unknown as PrismaClient
 }
 
-const READY_TIMEOUT_MS = 1_000
+const readyTimeoutMs = 1_000
 
 async function answers(session: SqlSession): Promise<boolean> {
   let stopTimer = () => {}
   const silence = new Promise<false>((resolve) => {
-    stopTimer = afterListening(READY_TIMEOUT_MS, () => resolve(false), READY_TIMEOUT_MS / 4)
+    stopTimer = afterListening(readyTimeoutMs, () => resolve(false), readyTimeoutMs / 4)
   })
   const answer = session.query('SELECT 1').then(Boolean, () => false)
   return Promise.race([answer, silence]).finally(stopTimer)

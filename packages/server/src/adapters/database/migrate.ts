@@ -8,7 +8,7 @@ import { codeOf, LostRowsError } from './database-error.ts'
 /** Prisma's `migrate deploy` locks the same key, so the two never migrate at the same time. */
 const PRISMA_LOCK = 72_707_369
 
-const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum VARCHAR(64) NOT NULL,
   finished_at TIMESTAMPTZ,
@@ -49,7 +49,7 @@ async function applyOne(queries: SqlQueries, migrations: Migration[], migration:
   await queries.query('SET LOCAL statement_timeout = 0')
   await queries.query('SET LOCAL lock_timeout = 0')
   await queries.query(`SELECT pg_advisory_xact_lock(${PRISMA_LOCK})`)
-  await queries.script(CREATE_TABLE)
+  await queries.script(createTable)
   const applied = await readApplied(queries, migrations)
   if (applied.has(migration.name)) return false
   const startedAt = new Date()
@@ -109,9 +109,9 @@ const FILLED = ['workspace', 'author', 'api_key'] as const
 /**
  * Checks that the tables of the first start are all filled or all empty. Otherwise a server whose workspaces are lost would
  * create another one, and replace the admin key.
- * @throws LostRowsError
+ * @returns true if they are filled. @throws LostRowsError
  */
-export async function requireOwnRows(session: SqlSession): Promise<void> {
+export async function requireOwnRows(session: SqlSession): Promise<boolean> {
   const columns = FILLED.map((table) => `EXISTS (SELECT FROM ${table}) AS ${table}`)
   const { rows } = await session.query(`SELECT ${columns.join(', ')}`)
   const empty = FILLED.filter((table) => rows[0]?.[table] === false)
@@ -119,4 +119,5 @@ export async function requireOwnRows(session: SqlSession): Promise<void> {
     const filled = FILLED.filter((table) => !empty.includes(table))
     throw new LostRowsError(`no rows in ${empty.join(' and ')}, but rows in ${filled.join(' and ')}`)
   }
+  return empty.length === 0
 }

@@ -12,7 +12,7 @@ import type { Engine } from './engine.ts'
 
 export type StatementGate = ReturnType<typeof statementGate>
 
-const RESERVE_MARK = '/* reserve */'
+const reserveMark = '/* reserve */'
 const WRITES = /^(?:\/\* reserve \*\/)?\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
 
 /**
@@ -20,7 +20,7 @@ const WRITES = /^(?:\/\* reserve \*\/)?\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b
  * writes must leave free.
  */
 export function usesReserve(sql: string): string {
-  return RESERVE_MARK + sql
+  return reserveMark + sql
 }
 
 /** Wraps an AppError, because Prisma replaces errors that have a `code`. */
@@ -53,7 +53,7 @@ export function statementGate({ writesClosed, reserveClosed, lock }: GatedEngine
   let sent = 0
   return {
     pass(sql: string) {
-      if (writesClosed() && WRITES.test(sql) && (!sql.startsWith(RESERVE_MARK) || reserveClosed())) throw diskFull()
+      if (writesClosed() && WRITES.test(sql) && (!sql.startsWith(reserveMark) || reserveClosed())) throw diskFull()
       sent += 1
     },
     /** Rejects if another server may have the lock. A write could make that server's cache stale. */

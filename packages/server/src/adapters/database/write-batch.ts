@@ -1,22 +1,22 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
 import { isUnavailable } from '../../shared/app-error.ts'
-import { heldBytes } from '../../shared/json-pieces.ts'
-import type { Span } from '../../shared/tracer.ts'
+import { heldBytes } from '../../shared/json-limits.ts'
+import type { Span } from '../../shared/telemetry.ts'
 
-/** Bounds of the interval between the starts of two batches. `FULL_BATCH` waiting calls end the interval early. */
-const LOAD_INTERVAL_MS = { least: 5, most: 20 }
+/** Bounds of the interval between the starts of two batches. `fullBatch` waiting calls end the interval early. */
+const loadIntervalMs = { least: 5, most: 20 }
 /** The interval as a multiple of the last commit's duration. With 2, the database is busy half of the time. */
-const LOAD_INTERVAL_COMMITS = 2
+const loadIntervalCommits = 2
 /** The number of `write` and `writeTogether` calls that fill a batch. */
-const FULL_BATCH = 500
+const fullBatch = 500
 /** Limits a batch too. The embedded database needs several times the size of its input and never frees memory. */
-const FULL_BATCH_BYTES = 2_097_152
+const fullBatchBytes = 2_097_152
 /** A call with more bytes is written alone, and a workspace gets this many bytes of a batch before the others have theirs. */
-const LARGE_BYTES = 131_072
+const largeBytes = 131_072
 
 /** How long the latest batch proves that the database is available. */
-const PROOF_MS = 1_000
+const proofMs = 1_000
 
 interface BatchStatement extends SqlStatement {
   returnsKeys?: boolean
@@ -50,7 +50,7 @@ export interface WriteBatch {
     rows: readonly Row[],
     span?: Span | undefined,
   ): Promise<boolean[]>
-  /** True if no batch reached the database within `PROOF_MS`, or if it was unavailable for the latest batch. */
+  /** True if no batch reached the database within `proofMs`, or if it was unavailable for the latest batch. */
   isInDoubt(): boolean
   flush(): Promise<void>
 }
@@ -91,11 +91,11 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
     await nextTurn()
     while (count > 0) {
       const rest = mayStartAt - performance.now()
-      if (rest > 0 && count < FULL_BATCH) await delay(rest)
+      if (rest > 0 && count < fullBatch) await delay(rest)
       const start = performance.now()
       const taken = takeBatch(waiting, !wasLarge)
       count -= taken.length
-      wasLarge = (taken[0]?.bytes ?? 0) > LARGE_BYTES
+      wasLarge = (taken[0]?.bytes ?? 0) > largeBytes
       let rows = 0
       for (const group of taken) rows += group.rows.length
       const spans: Span[] = []
@@ -107,8 +107,8 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
       provenAt = isStored ? end : Number.NEGATIVE_INFINITY
       for (const span of spans) span.end(isStored ? undefined : 'unavailable')
       metrics?.batchEnded({ rows, seconds: (end - start) / 1000, isCommitted: isStored })
-      const { least, most } = LOAD_INTERVAL_MS
-      const share = taken.length > 1 ? Math.min(most, LOAD_INTERVAL_COMMITS * (end - start)) : 0
+      const { least, most } = loadIntervalMs
+      const share = taken.length > 1 ? Math.min(most, loadIntervalCommits * (end - start)) : 0
       mayStartAt = start + Math.max(least, share)
     }
     draining = undefined
@@ -133,7 +133,7 @@ export function createWriteBatch(session: SqlSession, { metrics, onAdded }: Writ
   return {
     writeTogether,
     write: async (kind, row, span) => (await writeTogether(kind, [row], span))[0] === true,
-    isInDoubt: () => performance.now() - provenAt >= PROOF_MS,
+    isInDoubt: () => performance.now() - provenAt >= proofMs,
     flush: () => draining ?? Promise.resolve(),
   }
 }
@@ -160,7 +160,7 @@ function takeBatch(queues: Queues, isLargeDue: boolean): Group[] {
   const taken: Group[] = []
   if (isLargeDue) {
     for (const [workspace, [first, ...left]] of queues) {
-      if (!first || first.bytes <= LARGE_BYTES) continue
+      if (!first || first.bytes <= largeBytes) continue
       queues.delete(workspace)
       if (left.length > 0) queues.set(workspace, left)
       return [first]
@@ -173,11 +173,11 @@ function takeBatch(queues: Queues, isLargeDue: boolean): Group[] {
     for (const [workspace, queue] of [...queues]) {
       let [count, own] = [0, 0]
       for (const group of queue) {
-        const isFull = taken.length >= FULL_BATCH || (taken.length > 0 && bytes + group.bytes > FULL_BATCH_BYTES)
-        const isOver = count > 0 && own + group.bytes > LARGE_BYTES
+        const isFull = taken.length >= fullBatch || (taken.length > 0 && bytes + group.bytes > fullBatchBytes)
+        const isOver = count > 0 && own + group.bytes > largeBytes
         let isRepeated = false
         for (const key of group.keys) isRepeated ||= keys.has(key)
-        if (isFull || isOver || isRepeated || group.bytes > LARGE_BYTES) break
+        if (isFull || isOver || isRepeated || group.bytes > largeBytes) break
         taken.push(group)
         for (const key of group.keys) keys.add(key)
         bytes += group.bytes

@@ -10,6 +10,8 @@ import {
   CompileFailure,
   type CompileIssue,
   type EvaluationOwner,
+  type ForeignRule,
+  type RuleOutcome,
   type StructuredAnswer,
   type TemplateEngine,
   type TemplateScan,
@@ -17,12 +19,11 @@ import {
   type TemplateStep,
   type TemplateStepInput,
 } from '../../features/templates/template-engine.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/telemetry.ts'
 import { createPerform, type Job, type JobReply, type Perform, type PromptJob } from './jobs.ts'
 import { createKnownTexts, createScanCache } from './scan-cache.ts'
 import { createDeathRecord } from './thread.ts'
-import { createThreadQueue, type ThreadQueue, type ThreadQueueOptions } from './thread-queue.ts'
-import { createTurns } from './turns.ts'
+import { createThreadQueue, createTurns, type ThreadQueue, type ThreadQueueOptions } from './thread-queue.ts'
 
 export interface EvaluatorOptions extends ThreadQueueOptions {
   log: Logger
@@ -60,6 +61,7 @@ export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { w
     },
     step: renderStep.bind(undefined, evaluator),
     checkAnswer: (answer, owner) => checkAnswer(evaluator, answer, owner),
+    applyRule: (rule, owner) => applyRule(evaluator, rule, owner),
     known: createKnownTexts(),
     inTurn: (owner, work) => lists.take({ ...owner, isRun: false }, work),
     waiting: evaluator.queue.waiting,
@@ -129,7 +131,20 @@ async function checkAnswer(
     cause: () => hashOf(value),
   })
   if ('issue' in found) return { failure: found.issue.message }
-  return 'failure' in found ? found : { issues: found.result }
+  return 'failure' in found ? { failure: found.failure } : { issues: found.result }
+}
+
+/** A rule that ends the thread twice is refused for a minute, whatever the value: many values meet the same rule. */
+async function applyRule(evaluator: Evaluator, rule: ForeignRule, owner: EvaluationOwner): Promise<RuleOutcome> {
+  const { text: _text, value: _value, ...itself } = { text: undefined, value: undefined, ...rule }
+  const found = await evaluateInThread<string | null>(evaluator, {
+    job: { operation: 'score', rule },
+    owner,
+    text: () => `${owner.workspaceId}:rule:${hashOf(itself)}`,
+    cause: () => 'score',
+  })
+  if ('issue' in found) return { failure: found.issue.message, isLimit: false }
+  return 'failure' in found ? { failure: found.failure, isLimit: found.isLimit === true } : { broken: found.result }
 }
 
 /** @throws AppError ServiceUnavailableError if too much waits or the server stops; EvaluationCanceled. */
@@ -162,7 +177,7 @@ async function evaluateInThread<T>(
   { options, queue, deaths }: Evaluator,
   { job, owner, text, cause }: Evaluation<Job>,
 ): Promise<JobReply<T>> {
-  const failed = (failure: string) => ({ failure })
+  const failed = (failure: string) => ({ failure, isLimit: true })
   const key = text()
   if (deaths.isRefused(key, cause)) {
     return failed('This prompt ended its evaluation several times within a minute; try again in a minute')
@@ -186,6 +201,7 @@ function failedScan(source: TemplateSource, issue: CompileIssue): TemplateScan {
     references: [],
     missing: [],
     usesSteps: false,
+    stepAgents: { paths: [], isComputed: false },
     warnings: [],
     issues: [],
   }

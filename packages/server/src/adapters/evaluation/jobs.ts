@@ -13,6 +13,7 @@ import {
 } from '@stet/template'
 import { schemaIssues, schemaToTry } from '@stet/template/answer-schema'
 import { LRUCache } from 'lru-cache'
+import type { ForeignRule } from '../../features/templates/template-engine.ts'
 
 interface PromptOf {
   workspaceId: number
@@ -21,10 +22,17 @@ interface PromptOf {
 
 export type PromptJob = ({ operation: 'scan' } & PromptOf) | ({ operation: 'step'; step: StepInput } & PromptOf)
 
-/** An answer is checked against the schema of its prompt. Only the thread can do that. */
-export type Job = PromptJob | { operation: 'answer'; schema: Record<string, unknown>; value: unknown }
+/** An answer is checked against the schema of its prompt, or scored by a rule. Only the thread can do that. */
+export type ThreadJob =
+  | { operation: 'answer'; schema: Record<string, unknown>; value: unknown }
+  | { operation: 'score'; rule: ForeignRule }
+export type Job = PromptJob | ThreadJob
 
-export type JobReply<Result = unknown> = { result: Result } | { issue: CompileIssue } | { failure: string }
+/** `isLimit` is set if the job took too much time or memory. */
+export type JobReply<Result = unknown> =
+  | { result: Result }
+  | { issue: CompileIssue }
+  | { failure: string; isLimit?: boolean }
 
 export interface JobLimits extends CompileLimits {
   fuel?: number
@@ -34,7 +42,6 @@ export interface JobLimits extends CompileLimits {
 
 /** A syntax tree uses up to about 150 bytes per character. */
 const CACHED_CHARS = 200_000
-const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else }}<step>{{ b = [1] }}</step>{{ endif }}'
 
 /** @throws CallerLimitError if the job exceeds `limits` */
 export type Perform = (job: PromptJob, limits?: JobLimits) => JobReply
@@ -45,10 +52,10 @@ export function createPerform(): Perform {
     maxSize: CACHED_CHARS,
     sizeCalculation: ({ resolvedContent }, key) => key.length + resolvedContent.length,
   })
-  const perform: Perform = (job, limits = {}) => {
+  return (job, limits = {}) => {
     try {
       const { path, content, documents } = job.source
-      // With a shared cache, response times would tell a workspace which texts others have.
+      // With a shared cache, response times would show a workspace which texts others have.
       const key = JSON.stringify([job.workspaceId, path, content, documents])
       const known = compiled.get(key)
       const prompt = known ?? compilePrompt(job.source, limits)
@@ -66,10 +73,6 @@ export function createPerform(): Perform {
       throw error
     }
   }
-  // The first evaluation of a process takes about 15 ms more.
-  const source = { path: 'warm-up', content: WARM_UP, documents: {} }
-  perform({ operation: 'step', workspaceId: 0, source, step: { parameters: {}, now: new Date(0).toISOString() } })
-  return perform
 }
 
 type Config = CompiledPrompt['config']

@@ -6,7 +6,7 @@ import type {
   KnownTexts,
   TemplateScan,
 } from '../../features/templates/template-engine.ts'
-import { heldBytes } from '../../shared/json-pieces.ts'
+import { heldBytes } from '../../shared/json-limits.ts'
 
 export function createScanCache() {
   const kept = new LRUCache<string, TemplateScan>({

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { LiveCache } from '../../features/deps.ts'
-import { heldBytes } from '../../shared/json-pieces.ts'
+import { heldBytes } from '../../shared/json-limits.ts'
 
 interface Entry {
   scope: string
@@ -10,7 +10,7 @@ interface Entry {
 }
 
 /** Maximum number of dropped cache scopes to track. At this number, the next drop clears the whole cache. */
-const mostDrops = 50_000
+const maxDrops = 50_000
 
 export interface LiveCacheLimits {
   maxEntries?: number
@@ -53,7 +53,7 @@ export function createLiveCache(limits: LiveCacheLimits = {}): LiveCache {
     kept.clear()
   }
   const dropHere = (scope: string) => {
-    if (droppedAt.size >= mostDrops) return clear()
+    if (droppedAt.size >= maxDrops) return clear()
     drops += 1
     droppedAt.set(scope, drops)
     for (const id of idsOf.get(scope) ?? []) kept.delete(id)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
-import { heldBytes } from '../../shared/json-pieces.ts'
+import { heldBytes } from '../../shared/json-limits.ts'
 
 interface Log {
   /** False while the run is queued. */

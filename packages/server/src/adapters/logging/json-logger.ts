@@ -1,6 +1,6 @@
 /** Writes JSON lines in batches. While the output's buffer is full, lines are dropped and counted. */
 import type { Writable } from 'node:stream'
-import type { LogFields, Logger } from '../../shared/logger.ts'
+import type { LogFields, Logger } from '../../shared/telemetry.ts'
 
 const levels = { error: 50, warn: 40, info: 30, debug: 20, off: 100 } as const
 export type LogLevel = keyof typeof levels

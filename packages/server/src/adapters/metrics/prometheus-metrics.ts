@@ -3,13 +3,12 @@
  */
 import { Registry } from 'prom-client'
 import type { RunMetrics } from '../../features/runs/ports.ts'
-import { type ProcessState, registerProcess, registerProcessState } from './process-state.ts'
-import { registerSeries } from './series.ts'
+import { type ProcessState, registerProcess, registerProcessState, registerSeries } from './series.ts'
 
 /** Maximum number of models with their own label. Prompts may contain any model name. */
-const mostModels = 100
-const longestModelName = 100
-const longestPrompt = 200
+const maxModels = 100
+const maxModelName = 100
+const maxPrompt = 200
 
 export interface MetricsSettings {
   /** Maximum number of prompts with their own label. */
@@ -36,8 +35,8 @@ export function createPrometheusMetrics({ metricsPrompts }: MetricsSettings): Pr
   const series = registerSeries(registry)
   // A series that exists from the start shows its first increase.
   for (const reason of ['died', 'timeout', 'starved']) series.workerDeaths.inc({ reason }, 0)
-  const models = boundedLabels(mostModels, longestModelName)
-  const prompts = boundedLabels(metricsPrompts, longestPrompt)
+  const models = boundedLabels(maxModels, maxModelName)
+  const prompts = boundedLabels(metricsPrompts, maxPrompt)
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),

@@ -11,7 +11,7 @@ import { similarNames } from '@stet/template/similar-names'
 import { LRUCache } from 'lru-cache'
 import type { ProviderSettings } from '../../features/providers/model-driver.ts'
 import type { ModelPrices, PriceBook, PricedCall, PricedModel, PricedProvider } from '../../features/providers/ports.ts'
-import { findPriceRule, type PriceRule, priceRuleProblem } from '../../features/providers/price-rule.ts'
+import { findPriceRule, type PriceRule, priceRuleProblem } from '../../features/providers/usage.ts'
 
 type Cost = ReturnType<ModelPrices['costOf']>
 
@@ -26,7 +26,7 @@ const tableNames: Readonly<Record<string, string>> = {
 }
 
 const decimals = 12
-const longestName = 500
+const maxName = 500
 
 export function priceBook(): PriceBook {
   // A read of a prompt asks, and a lookup compares the name with all models.
@@ -36,7 +36,7 @@ export function priceBook(): PriceBook {
     listModels,
     findUnknown(provider, model, at) {
       if (mayHaveAnyModel(provider, model)) return undefined
-      const key = JSON.stringify([provider.kind, provider.url, model.slice(0, longestName)])
+      const key = JSON.stringify([provider.kind, provider.url, model.slice(0, maxName)])
       const found = checked.get(key) ?? { unknown: findUnknown(provider, model, at) }
       checked.set(key, found)
       return found.unknown
@@ -160,7 +160,7 @@ function findInTable(provider: ProviderSettings, named: string, at: Date): Model
 /** The table's provider with the only model that fits the name, and the name as the table writes it. */
 function findEntry(provider: PricedProvider, named: string, at: Date) {
   // Longer names have no table price. Matching a name of several megabytes would take almost a second.
-  const source = named.length > longestName ? undefined : tableSource(provider)
+  const source = named.length > maxName ? undefined : tableSource(provider)
   // Google's endpoints also accept names with the prefix `models/` or `google/`.
   const model = provider.kind.startsWith('google') ? named.replace(/^(models|google)\//, '') : named
   const found = source && askTable({}, model, { ...source, timestamp: at })

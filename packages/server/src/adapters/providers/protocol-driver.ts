@@ -3,9 +3,8 @@ import type { ModelChunk, ModelDriver, ModelRequest, ProviderSettings } from '..
 import { ProviderError } from '../../features/providers/provider-error.ts'
 import { usageOf } from '../../features/providers/usage.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { statusFailure } from './answer/failure.ts'
+import { scrubbed, statusFailure } from './answer/failure.ts'
 import type { AnswerReader } from './answer/frames.ts'
-import { scrubbed } from './answer/scrub.ts'
 import { readPlain, streamChunks } from './answer/stream.ts'
 import {
   type BuiltRequest,

@@ -4,8 +4,7 @@
  */
 import type { LiveCache } from '../../features/deps.ts'
 import { createLiveCache } from '../in-process/live-cache.ts'
-import type { RedisConnections } from './connections.ts'
-import { RedisTimeout } from './timed-redis.ts'
+import { type RedisConnections, RedisTimeout } from './connections.ts'
 
 /** Approximate length of the drop log. A server that missed more drops clears its whole cache. */
 const keptDrops = 10_000
@@ -15,7 +14,7 @@ const maxAgeMs = 60_000
 /** The maximum age of cached values while Redis is unavailable. */
 const withoutRedisMs = 5_000
 /** Maximum number of unsent drops while Redis is unavailable. Beyond it, all servers clear their caches. */
-const mostUnsent = 10_000
+const maxUnsent = 10_000
 const everything = '*'
 
 type Entry = [id: string, fields: string[]]
@@ -41,7 +40,7 @@ export function createSharedLiveCache(connections: Pick<RedisConnections, 'reque
       await log.add(scopes)
     } catch (error) {
       for (const scope of scopes) unsent.add(scope)
-      if (unsent.size > mostUnsent) unsent = new Set([everything])
+      if (unsent.size > maxUnsent) unsent = new Set([everything])
       throw error
     }
   }

@@ -2,15 +2,14 @@
 import type { Redis } from 'ioredis'
 import type { EventCodec } from '../../features/runs/ports.ts'
 import { type Repeated, repeat } from '../../shared/clock.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/telemetry.ts'
 import type { LiveAdapters, LiveOptions } from '../in-process/live-adapters.ts'
 import { connectRedis, type RedisAddress } from './connections.ts'
 import { createSharedRunEventLog } from './event-log/run-event-log.ts'
 import { createSharedLiveCache } from './live-cache.ts'
 import { createSharedFailureLimiter, createSharedRateLimiter } from './rate-limiter.ts'
 import { createSharedRunQueue } from './run-queue.ts'
-import { createSharedRunSignals, createSharedToolSignals } from './run-signals.ts'
-import { createSignalChannel } from './signal-channel.ts'
+import { createSharedRunSignals, createSharedToolSignals, createSignalChannel } from './signals.ts'
 
 export interface RedisOptions extends LiveOptions, RedisAddress {
   codec: EventCodec

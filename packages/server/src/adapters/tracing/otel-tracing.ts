@@ -9,20 +9,21 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api'
-import { parseKeyPairsIntoRecord, parseTraceParent } from '@opentelemetry/core'
+import { ExportResultCode, parseKeyPairsIntoRecord, parseTraceParent } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
+  BatchSpanProcessor,
   ParentBasedSampler,
   type Sampler,
+  type SpanExporter,
+  type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { Logger } from '../../shared/logger.ts'
-import type { Span, SpanAttributes, SpanRole, Tracer } from '../../shared/tracer.ts'
-import { boundedExport, type ExportMetrics } from './bounded-export.ts'
+import type { Logger, Span, SpanAttributes, SpanRole, Tracer } from '../../shared/telemetry.ts'
 
 /** The values of `OTEL_TRACES_SAMPLER`. */
 type SamplerName = RootSamplerName | `parentbased_${RootSamplerName}`
@@ -47,7 +48,7 @@ export interface Tracing {
 
 const closeWaitMs = 3_000
 /** Longer values are truncated, which bounds the memory of waiting spans. */
-const longestAttribute = 16_384
+const maxAttribute = 16_384
 
 export function createOtelTracing(settings: TracingSettings, log: Logger, metrics: ExportMetrics): Tracing {
   const exporter = new OTLPTraceExporter({
@@ -61,7 +62,7 @@ export function createOtelTracing(settings: TracingSettings, log: Logger, metric
       'service.version': settings.version,
     }),
     sampler: samplerOf(settings.tracesSampler, settings.tracesSamplerArg),
-    spanLimits: { attributeValueLengthLimit: longestAttribute },
+    spanLimits: { attributeValueLengthLimit: maxAttribute },
     spanProcessors: [boundedExport(exporter, log, metrics)],
   })
   const tracer = provider.getTracer('stet', settings.version)
@@ -153,5 +154,52 @@ class TracedSpan implements Span {
       this.#span.setStatus({ code: SpanStatusCode.ERROR })
     }
     this.#span.end()
+  }
+}
+
+export interface ExportMetrics {
+  spansEnded(result: 'exported' | 'failed' | 'dropped', count: number): void
+}
+
+/** Maximum number of spans in memory, including those that are being exported. */
+const maxSpans = 4_096
+const batch = { maxExportBatchSize: 512, maxQueueSize: maxSpans, scheduledDelayMillis: 1_000 }
+/** While the collector is down, an export fails every second. */
+const logEveryMs = 60_000
+
+function boundedExport(exporter: SpanExporter, log: Logger, metrics: ExportMetrics): SpanProcessor {
+  let held = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  let unloggedSpans = 0
+  const lose = (result: 'failed' | 'dropped', count: number, reason: string): void => {
+    metrics.spansEnded(result, count)
+    unloggedSpans += count
+    const now = performance.now()
+    if (now - loggedAt < logEveryMs) return
+    log.warn('traces.spans-lost', { spans: unloggedSpans, reason })
+    loggedAt = now
+    unloggedSpans = 0
+  }
+  const reporting: SpanExporter = {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        held -= spans.length
+        if (result.code === ExportResultCode.SUCCESS) metrics.spansEnded('exported', spans.length)
+        else lose('failed', spans.length, result.error?.name ?? 'the collector refused them')
+        done(result)
+      })
+    },
+    shutdown: () => exporter.shutdown(),
+  }
+  const processor = new BatchSpanProcessor({ ...batch, exporter: reporting })
+  return {
+    onStart: (span, context) => processor.onStart(span, context),
+    onEnd(span) {
+      if (held >= maxSpans) return lose('dropped', 1, 'the collector is too slow')
+      held += 1
+      processor.onEnd(span)
+    },
+    forceFlush: () => processor.forceFlush(),
+    shutdown: () => processor.shutdown(),
   }
 }

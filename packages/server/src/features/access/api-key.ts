@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
 import type { KeyPlan, KeyScope } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author, Caller } from '../../shared/caller.ts'
-import { randomText } from '../../shared/random-text.ts'
+import { randomText } from '../../shared/ids.ts'
 
 export const defaultScopes: readonly KeyScope[] = ['read', 'run', 'write', 'publish']
 

@@ -14,7 +14,7 @@ export interface NewTenant {
 
 /** Creates a workspace, its admin key and a project in one transaction. Returns null if any workspace exists. */
 export async function createFirstWorkspace(
-  deps: Needs<'transaction' | 'clock' | 'stores'>,
+  deps: Needs<'transaction' | 'clock'>,
   input: {
     adminKey?: string | undefined
     createProject: CreateProject
@@ -22,8 +22,6 @@ export async function createFirstWorkspace(
     keepKey(tenant: NewTenant): void
   },
 ): Promise<NewTenant | null> {
-  // Without the lock, for which servers that start together would wait in turn.
-  if (await deps.stores.workspaces.findFirst()) return null
   return deps.transaction(async (stores) => {
     await stores.workspaces.lockCreation()
     if (await stores.workspaces.findFirst()) return null

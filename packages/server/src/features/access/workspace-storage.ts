@@ -19,7 +19,7 @@ export function createWorkspaceStorage(settings: {
 }): WorkspaceStorage | undefined {
   const { workspaceMaxMb: limitMb } = settings
   if (limitMb === undefined) return undefined
-  /** Measured bytes by workspace, and everything since. */
+  /** Bytes by workspace: those of the last measurement, and those added since. */
   let stored = new Map<number, number>()
   /** Bytes that were added since the running measurement began, and that it may have missed. */
   let recent = new Map<number, number>()

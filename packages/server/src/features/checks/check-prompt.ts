@@ -8,7 +8,8 @@ import { preparePrompt } from '../documents/read-document.ts'
 import { readTexts } from '../documents/read-texts.ts'
 import { ownerOf, resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
-import { parameterValues, type WireParameter, wireParameters } from '../templates/parameters.ts'
+import { type WireParameter, wireParameters } from '../templates/parameters.ts'
+import { renderPrompt } from '../templates/prompt-config.ts'
 import {
   CompileFailure,
   type CompileIssue,
@@ -87,11 +88,8 @@ async function renderFirstStep(
   owner: EvaluationOwner,
 ): Promise<Pick<PromptCheck, 'errors' | 'messages'>> {
   if (given === undefined || scan.errors.length > 0) return { errors: scan.errors, messages: null }
-  const parameters = parameterValues(scan.config, given)
-  const now = deps.clock.now().toISOString()
   try {
-    const step = await deps.templates.step({ source, parameters, now }, owner)
-    return { errors: [], messages: step.done ? step.added : step.input }
+    return { errors: [], messages: await renderPrompt(deps, { source, scan }, given, owner) }
   } catch (error) {
     if (error instanceof CompileFailure) return { errors: [error.issue], messages: null }
     throw error

@@ -5,22 +5,23 @@ import { framesOf, releasedAfter, runResult, type StartedRun } from '../runs/eve
 import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
 import type { RunResult } from '../runs/run.ts'
 import {
-  type ConversationAddress,
+  type AttachAddress,
   type FindDeps,
-  findConversation,
+  findAttached,
   findRun,
+  findRunByUuid,
   isActive,
   type RunAddress,
 } from './find-conversation.ts'
 import { followElsewhere, storedLogOf } from './follow-elsewhere.ts'
 
 /**
- * The caller counts as a reader immediately. @param afterId skips events up to this id; 0 = all of the latest run.
+ * The caller counts as a reader immediately. @param afterId skips events up to this id; 0 = all events of the run.
  * @throws AppError NotFoundError; ServiceUnavailableError if the run is active, but its events are not available.
  */
 export async function attachStream(
   deps: FindDeps,
-  { afterId, ...address }: ConversationAddress & { afterId: number },
+  { afterId, ...address }: AttachAddress & { afterId: number },
 ): Promise<Pick<StartedRun, 'conversationUuid' | 'frames'>> {
   const { conversation, reader } = await follow(deps, address, afterId)
   return { conversationUuid: conversation.uuid, frames: (addFrame) => framesOf(reader, addFrame) }
@@ -30,15 +31,11 @@ export async function attachStream(
  * @throws the errors of `attachStream`; AppError if the client disconnects or the run's end was not stored; RunError if
  * the run failed, with `details.conversationUuid`.
  */
-export async function attachResult(
-  deps: FindDeps,
-  address: ConversationAddress,
-  signal: AbortSignal,
-): Promise<RunResult> {
+export async function attachResult(deps: FindDeps, address: AttachAddress, signal: AbortSignal): Promise<RunResult> {
   for (;;) {
     const { conversation, reader } = await follow(deps, address, Number.MAX_SAFE_INTEGER)
     await untilEnd(reader, signal)
-    const ended = await findConversation(deps, address)
+    const ended = await findAttached(deps, address)
     if (!isActive(ended)) return runResult(ended)
     // If a newer chat has become the latest run, the loop follows that run.
     if (ended.latestRun?.uuid === conversation.latestRun?.uuid) throw refuse('run-not-stored')
@@ -56,12 +53,12 @@ async function untilEnd(reader: RunLogReader, signal: AbortSignal): Promise<void
 
 async function follow(
   deps: FindDeps,
-  address: ConversationAddress,
+  address: AttachAddress,
   afterId: number,
 ): Promise<{ conversation: StoredConversation; reader: RunLogReader }> {
   // The live event log can disappear between the two reads. The second attempt then finds the stored event log.
   for (let attempt = 0; attempt < 2; attempt += 1) {
-    const conversation = await findConversation(deps, address)
+    const conversation = await findAttached(deps, address)
     const reader = await readerOf(deps, conversation, afterId)
     if (reader) return { conversation, reader }
   }
@@ -100,8 +97,10 @@ export async function joinRun(
   const reader = await followRun(deps, address, mode === 'stream' ? 0 : Number.MAX_SAFE_INTEGER, signal)
   return {
     conversationUuid: address.conversationUuid,
+    runUuid: address.runUuid,
     committed: Promise.resolve(),
     frames: (addFrame) => framesOf(reader, addFrame),
+    release: reader.release,
     async result() {
       await untilEnd(reader, signal)
       const conversation = await findRun(deps, address)
@@ -109,6 +108,23 @@ export async function joinRun(
       return runResult(conversation)
     },
   }
+}
+
+/**
+ * Follows a run from its first event, for a caller who has only the uuid of the run. Returns null if a stream is asked for and the
+ * run's events were dropped. @throws the errors of `findRunByUuid` and `joinRun`.
+ */
+export async function attachRun(
+  deps: FindDeps,
+  { caller, runUuid, mode }: Pick<RunAddress, 'caller' | 'runUuid'> & { mode: 'json' | 'stream' },
+  signal: AbortSignal,
+): Promise<StartedRun | null> {
+  const found = await findRunByUuid(deps, { caller, runUuid })
+  const { uuid: conversationUuid, workspaceId, latestRun } = found
+  if (!latestRun) return null
+  const isKept = isActive(found) || (await deps.runs.storedLogs.open(workspaceId, latestRun.uuid)) !== null
+  if (mode === 'stream' && !isKept) return null
+  return joinRun(deps, { caller, conversationUuid, runUuid: latestRun.uuid, mode }, signal)
 }
 
 async function followRun(

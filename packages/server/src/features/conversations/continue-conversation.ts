@@ -1,115 +1,56 @@
-import { randomUUID } from 'node:crypto'
-import type { Message, MessagePart, ToolCallPart } from '@stet/contract/vocabulary'
+import type { RunMode } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import type { Span } from '../../shared/tracer.ts'
 import type { Needs } from '../deps.ts'
-import { deletedProjects, resolveVersion } from '../documents/version-ref.ts'
-import type { Claim } from '../idempotency/ports.ts'
+import { deletedProjects } from '../documents/version-ref.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
 import type { ExecuteDeps } from '../runs/execute-run.ts'
-import type { StoredConversation } from '../runs/ports.ts'
-import { storedOrAbandoned } from '../runs/start-run.ts'
+import { reportIgnored, storedOrAbandoned } from '../runs/start-run.ts'
+import { chatPlanOf } from '../runs/steps/run-plan.ts'
 import { superviseRun } from '../runs/supervise-run.ts'
 import type { ToolAnswer } from '../runs/tools/tool.ts'
-import { busy, type ConversationAddress, changedMeanwhile, findConversation, isActive } from './find-conversation.ts'
+import { type ConversationAddress, findConversation, type RunAddress } from './find-conversation.ts'
+import { type ChatInput, chatTask, type PlaceToContinue, placeAfterRun, prepareChat } from './prepare-chat.ts'
 
-export interface ContinueInput extends ConversationAddress {
-  messages: Message[]
-  mode: 'json' | 'stream'
-  tools?: readonly string[]
-  omitsToolsRequested?: boolean | undefined
-  claim?: Claim | undefined
-  span?: Span | undefined
-}
+type Followed = ChatInput & { mode: 'json' | 'stream' }
 
 /**
  * @throws AppError NotFoundError; ConflictError while a run is active or if the Idempotency-Key was used;
  * BadRequestError for an unknown tool call; ServiceUnavailableError while runs cannot be stored.
  */
-export async function continueConversation(deps: ExecuteDeps, input: ContinueInput): Promise<StartedRun> {
+export async function continueConversation(
+  deps: ExecuteDeps,
+  input: Followed & ConversationAddress,
+): Promise<StartedRun> {
   deps.runs.store.assertOpen()
-  const found = await findConversation(deps, input)
-  if (isActive(found)) throw busy()
-  const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]
-  const messages = [...found.messages, ...added]
-  const version = await versionFor(deps, input, found)
-  const run = {
-    uuid: randomUUID(),
-    conversationUuid: found.uuid,
-    workspaceId: found.workspaceId,
-    ownerId: deps.runs.settings.instanceId,
-    epoch: found.epoch + 1,
-    firstEventId: found.lastEventId + 1,
-    via: input.caller.sessionId === null ? ('api' as const) : ('console' as const),
-    createdAt: deps.clock.now(),
-    mode: input.mode === 'stream' ? ('sse' as const) : ('json' as const),
-    apiKeyId: input.caller.apiKeyId,
-    authorId: input.caller.author.id,
-    parameters: { text: null, state: 'none' as const },
-  }
-  // A concurrent chat may start first, so this run is stored before the provider is called.
-  const isStored = await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim, input.span))
-  if (!isStored) throw await changedMeanwhile(deps, found)
-  deps.runs.active.forget(found.uuid)
-  const supervised = superviseRun(deps, {
-    conversation: found,
-    run,
-    mode: run.mode,
-    messages,
-    span: input.span,
-    plan: {
-      apiKeyId: input.caller.apiKeyId,
-      path: found.path,
-      version,
-      given: input.messages.length,
-      tools: {
-        workspaceId: found.workspaceId,
-        projectId: found.projectId,
-        versionUuid: found.versionUuid,
-        conversationUuid: found.uuid,
-        runUuid: run.uuid,
-        awaited: input.mode === 'json' ? [] : (input.tools ?? []),
-        lineage: [found.path],
-      },
-      projectDefaults: { provider: null, model: null },
-      steps: { conversation: messages, config: found.config },
-      stream: input.mode === 'stream',
-      omitsToolsRequested: input.omitsToolsRequested,
-    },
-  })
-  return watchRun(supervised)
-}
-
-/** Reads the version's number only for traces, so that other chats do not pay for it. A deleted draft has none. */
-async function versionFor(deps: ExecuteDeps, { caller, span }: ContinueInput, found: StoredConversation) {
-  const { versionUuid: uuid, projectId, contentHash } = found
-  if (!span) return { uuid, number: null, contentHash }
-  const version = await resolveVersion(deps, { caller, projectId, versionRef: uuid }).catch(() => null)
-  return { uuid, number: version?.version.number ?? null, contentHash }
+  return startChat(deps, input, { found: await findConversation(deps, input), isLatest: true })
 }
 
 /**
- * Creates an error result for each earlier tool call without a result.
- * @throws AppError BadRequestError for a result without its call.
+ * Continues a conversation after one of its runs. The latest run continues the conversation itself, and an earlier one a
+ * copy of it. @throws the errors of `findRunByUuid` and `continueConversation`.
  */
-export function answerPendingCalls(conversation: readonly Message[], added: readonly Message[]): Message[] {
-  const earlier = conversation.flatMap(({ content }) => content)
-  const later = added.flatMap(({ content }) => content)
-  const called = new Set(idsOf('tool-call', [...earlier, ...later]))
-  const unknown = idsOf('tool-result', later).find((id) => !called.has(id))
-  if (unknown !== undefined) throw refuse('unknown-tool-call', { toolCallId: unknown })
-  const answered = new Set(idsOf('tool-result', [...earlier, ...later]))
-  const pending = earlier.filter((part) => part.type === 'tool-call').filter((part) => !answered.has(part.toolCallId))
-  return pending.length === 0 ? [] : [{ role: 'tool', content: pending.map(missingResult) }]
+export async function continueFromRun(
+  deps: ExecuteDeps,
+  input: Followed & Pick<RunAddress, 'runUuid'>,
+): Promise<StartedRun> {
+  deps.runs.store.assertOpen()
+  return startChat(deps, input, await placeAfterRun(deps, input))
 }
 
-function idsOf(type: 'tool-call' | 'tool-result', parts: readonly MessagePart[]): string[] {
-  return parts.flatMap((part) => (part.type === type ? [part.toolCallId] : []))
-}
-
-function missingResult({ toolCallId, toolName }: ToolCallPart): MessagePart {
-  return { type: 'tool-result', toolCallId, toolName, result: 'No result was given', isError: true }
+async function startChat(deps: ExecuteDeps, input: Followed, place: PlaceToContinue): Promise<StartedRun> {
+  const chat = await prepareChat(deps, input, place)
+  const { conversation, messages } = chat
+  const mode: RunMode = input.mode === 'stream' ? 'sse' : 'json'
+  const run = { ...chat.run, ownerId: deps.runs.settings.instanceId, mode }
+  // A concurrent chat may start first, so this run is stored before the provider is called.
+  if (!(await storedOrAbandoned(deps, run, chat.store(run)))) throw await chat.conflict()
+  reportIgnored(input, conversation.config)
+  const stream = input.mode === 'stream'
+  const task = chatTask(input, chat, stream ? (input.tools ?? []) : [])
+  const plan = chatPlanOf(conversation, messages, task, { runUuid: run.uuid, stream })
+  const { span, endsWithReader } = input
+  return watchRun(superviseRun(deps, { conversation, run, mode, messages, span, endsWithReader, plan }))
 }
 
 /**

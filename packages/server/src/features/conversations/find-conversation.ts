@@ -45,16 +45,57 @@ export async function findConversationFacts(
 export type RunAddress = ConversationAddress & ClaimedRun
 
 /** Returns the conversation during the given run, or as that run left it. @throws AppError NotFoundError. */
-export async function findRun(
+export async function findRun(deps: FindDeps, { caller, ...address }: RunAddress): Promise<StoredConversation> {
+  const found = await findRunOptional(deps, caller.workspaceId, address)
+  if (!found) throw unknown()
+  return found
+}
+
+async function findRunOptional(
   deps: FindDeps,
-  { caller: { workspaceId }, conversationUuid, runUuid }: RunAddress,
-): Promise<StoredConversation> {
+  workspaceId: number,
+  { conversationUuid, runUuid }: ClaimedRun,
+): Promise<StoredConversation | null> {
   const active = deps.runs.active.find(workspaceId, conversationUuid)
   if (active?.runUuid === runUuid) return active.view()
   const ended = deps.runs.active.findIdle(workspaceId, conversationUuid)
   if (ended?.latestRun?.uuid === runUuid) return ended
-  const found = await deps.runs.store.findRun(workspaceId, runUuid)
-  if (!found) throw unknown()
+  return deps.runs.store.findRun(workspaceId, runUuid)
+}
+
+/** Without `runUuid`, the latest run is meant. */
+export interface AttachAddress extends ConversationAddress {
+  runUuid?: string | undefined
+}
+
+/** Returns the conversation during the run, or as the run left it. @throws AppError NotFoundError. */
+export async function findAttached(
+  deps: FindDeps,
+  { runUuid, ...address }: AttachAddress,
+): Promise<StoredConversation> {
+  if (runUuid === undefined) return findConversation(deps, address)
+  const { uuid } = await findConversationFacts(deps, address)
+  const run = readUuid(runUuid)
+  const { workspaceId } = address.caller
+  const found = run && (await findRunOptional(deps, workspaceId, { conversationUuid: uuid, runUuid: run }))
+  if (!found || found.uuid !== uuid) throw refuse('unknown-run')
+  return found
+}
+
+/**
+ * Returns the conversation during the run, or as that run left it, to a caller who has only the uuid of the run.
+ * @throws AppError NotFoundError, also for malformed ids and for runs that are hidden from the key.
+ */
+export async function findRunByUuid(
+  deps: FindDeps,
+  { caller, runUuid }: { caller: Caller; runUuid: string },
+): Promise<StoredConversation> {
+  const uuid = readUuid(runUuid)
+  const found =
+    uuid &&
+    (deps.runs.active.findByRun(caller.workspaceId, uuid) ?? (await deps.runs.store.findRun(caller.workspaceId, uuid)))
+  if (!found || (caller.projectId !== null && caller.projectId !== found.projectId)) throw refuse('unknown-run')
+  if ((await deletedProjects(deps)).has(found.projectId)) throw refuse('unknown-run')
   return found
 }
 

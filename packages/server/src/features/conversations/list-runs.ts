@@ -65,15 +65,11 @@ async function searchPage(
   filter: RunFilter,
   { limit, after }: { limit: number; after: RunPlace | undefined },
 ): Promise<{ shown: RunPlace[]; bound: RunPlace | null }> {
-  // One extra place shows whether there is a next page.
-  const search = (until?: RunPlace) => store.search(projectId, filter, defined({ limit: limit + 1, after, until }))
-  let places = await search()
-  let bound: RunPlace | null = null
-  if (places.length <= limit) {
-    bound = await store.findBound(projectId, filter, after)
-    // The page ends exactly where the next one begins, whatever was written or deleted between the statements.
-    if (bound) places = await search(bound)
-  }
+  // One extra place shows whether there is a next page. A full page ends the search early.
+  const page = defined({ limit: limit + 1, after })
+  const found = await store.search(projectId, filter, page)
+  const isFull = found.length > limit
+  const { places, bound } = isFull ? { places: found, bound: null } : await store.searchToBound(projectId, filter, page)
   const shown = places.slice(0, limit)
   return { shown, bound: places.length > limit ? (shown.at(-1) ?? null) : bound }
 }

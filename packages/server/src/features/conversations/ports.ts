@@ -6,6 +6,7 @@ import type {
   RunMode,
   RunOverrides,
   RunSpan,
+  StatsVia,
 } from '@stet/contract/vocabulary'
 import type { Author } from '../../shared/caller.ts'
 import type { StoredConversation, StoredRun, StoredRunResult } from '../runs/ports.ts'
@@ -123,8 +124,10 @@ export interface LabelStore {
   /** Locks the row, so that two writers of its labels take turns. Returns false for a deleted conversation. */
   lock(workspaceId: number, conversationUuid: string): Promise<boolean>
   find(conversationUuid: string): Promise<Labels>
-  /** Replaces the tags, except that of feedback. */
-  replaceTags(conversation: ConversationFacts, tags: readonly string[], authorId: number): Promise<void>
+  changeTags(
+    conversation: ConversationFacts,
+    change: { added: readonly string[]; removed: readonly string[]; authorId: number },
+  ): Promise<void>
   /** Null removes the note. */
   saveNote(conversationUuid: string, note: { text: string; authorId: number; at: Date } | null): Promise<void>
   replaceFeedback(conversation: ConversationFacts, value: FeedbackValue, authorId: number): Promise<void>
@@ -139,7 +142,8 @@ export interface RunFilter {
   path?: string
   status?: readonly RunStatus[]
   model?: string
-  via?: RequestChannel
+  /** Without it, runs of experiments and judges are left out. */
+  via?: StatsVia
   authorId?: number
   customIdentifier?: string
   tag?: string
@@ -165,17 +169,22 @@ export function startOf({ createdAt, conversation }: RunPlace): Date {
 /** The most runs that a search reads. Filters without an index apply to these. */
 export const runScan = 5_000
 
+interface RunPageBounds {
+  after?: RunPlace
+  limit: number
+}
+
 export interface RunRecordStore {
-  /** Returns the places of matching runs among the `runScan` newest ones from after `page.after` to `page.until`, newest first. */
-  search(
+  /** Returns the places of matching runs among the `runScan` newest ones after `page.after`, newest first. */
+  search(projectId: number, filter: RunFilter, page: RunPageBounds): Promise<RunPlace[]>
+  /** Like `search`, with the last run that it reads. Null if it reads all runs. */
+  searchToBound(
     projectId: number,
     filter: RunFilter,
-    page: { after?: RunPlace; until?: RunPlace; limit: number },
-  ): Promise<RunPlace[]>
+    page: RunPageBounds,
+  ): Promise<{ places: RunPlace[]; bound: RunPlace | null }>
   /** Whether the prompt belongs to the project. The index of a prompt's runs has those of all projects. */
   hasPrompt(projectId: number, documentUuid: string): Promise<boolean>
-  /** Returns the last run that a search reads. Null if the search reads all runs. */
-  findBound(projectId: number, filter: RunFilter, after?: RunPlace): Promise<RunPlace | null>
   /** In the given order, without unknown runs. */
   list(uuids: readonly string[]): Promise<RecordedRun[]>
   /** Reads one run after another, because a conversation may be large. */

@@ -3,10 +3,17 @@ import { afterListening } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/leases/end-orphaned.ts'
 import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
-import { type ConversationAddress, type FindDeps, findConversation, isActive } from './find-conversation.ts'
+import {
+  type ConversationAddress,
+  type FindDeps,
+  findConversation,
+  findRunByUuid,
+  isActive,
+  type RunAddress,
+} from './find-conversation.ts'
 import { followElsewhere } from './follow-elsewhere.ts'
 
-type StopDeps = FindDeps & Needs<'runs' | 'clock'>
+export type StopDeps = FindDeps & Needs<'runs' | 'clock'>
 
 /** Coarse on purpose: every tick drifts when the event loop is busy. */
 const tickMs = 500
@@ -14,6 +21,21 @@ const tickMs = 500
 /** Idempotent: an ended conversation stays unchanged. @throws AppError NotFoundError. */
 export async function stopConversation(deps: StopDeps, address: ConversationAddress): Promise<StopResult> {
   const found = await findConversation(deps, address)
+  return stopFound(deps, found, () => findConversation(deps, address))
+}
+
+/** Idempotent: an ended run, and the conversation's other runs, stay unchanged. @throws AppError NotFoundError. */
+export async function stopRun(deps: StopDeps, address: Pick<RunAddress, 'caller' | 'runUuid'>): Promise<StopResult> {
+  const found = await findRunByUuid(deps, address)
+  return stopFound(deps, found, () => findRunByUuid(deps, address))
+}
+
+/** @param findAgain reads the same run after its end. */
+export async function stopFound(
+  deps: StopDeps,
+  found: StoredConversation,
+  findAgain: () => Promise<StoredConversation>,
+): Promise<StopResult> {
   const { uuid, latestRun } = found
   if (!latestRun || !isActive(found)) return { uuid, stopped: false, status: found.status }
   const isFirst = await deps.runs.store.requestStop(found.workspaceId, latestRun.uuid)
@@ -23,7 +45,7 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
   }
   deps.runs.signals.stop(latestRun.uuid)
   await untilEnded(deps, found, latestRun.uuid)
-  const { status } = await findConversation(deps, address)
+  const { status } = await findAgain()
   return { uuid, stopped: isFirst && status !== 'completed' && status !== 'error', status }
 }
 

@@ -1,6 +1,6 @@
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import type { LogFields } from '../../shared/logger.ts'
+import type { LogFields } from '../../shared/telemetry.ts'
 import type { Needs, Stores } from '../deps.ts'
 import type { Project, Version } from '../projects/project.ts'
 import { assertVisible, projectScope } from './version-ref.ts'

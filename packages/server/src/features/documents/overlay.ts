@@ -18,8 +18,8 @@ export function shownIn<Draft extends { deletedAt: Date | null }, Live>(slot: {
 }
 
 /** Returns the path in live of the prompt that the draft shows in the slot. Null if only the draft has the prompt. */
-export function originOf({ path, draft, live, movedTo }: PlannedSlot): string | null {
-  if (draft === null) return live && path
+export function originOf({ path, draft, live, movedTo }: SlotOf<unknown>): string | null {
+  if (draft === null) return live === null ? null : path
   if (draft.movedFrom !== null) return draft.movedFrom
   return movedTo === null && draft.baseHash !== null ? path : null
 }
@@ -99,25 +99,31 @@ export function writeText(slot: PlannedSlot, text: NewText, isMerged = false): D
   const baseHash = baseOf(slot, isMerged)
   const shown = shownIn(slot)
   if (shown?.contentHash === text.contentHash) return withBase(slot, baseHash)
-  // If the draft shows the earlier prompt at another path, this is a new one.
-  const known = shown === null && slot.movedTo !== null ? null : (slot.draft ?? slot.live)
-  const movedFrom = slot.draft?.movedFrom ?? null
+  // A deleted prompt returns with its uuid and its move. If the draft shows it at another path, this is a new one.
+  const isNew = shown === null && (slot.isElsewhere ?? slot.movedTo !== null)
+  const known = isNew ? null : (slot.draft ?? slot.live)
+  const movedFrom = isNew ? null : (slot.draft?.movedFrom ?? null)
   return { ...rewritten(known, text), updatedBy: text.by, baseHash, deletedAt: null, movedFrom }
 }
 
-/** Computes the draft's row after a deletion. The row keeps the last text. Returns null if the row stays unchanged. */
-export function deleteText(slot: PlannedSlot, { at, by }: Revision, isMerged = false): DraftWrite | null {
+/**
+ * Computes the draft's row after a deletion. Returns null if the row stays unchanged. The row keeps the last text, the
+ * uuid and the move, so that the prompt can return.
+ */
+export function deleteText(slot: PlannedSlot, revision: Revision, isMerged = false): DraftWrite | null {
   // Keeps the base if live has no text. Without a base, a revert would treat the document as draft-only.
   const baseHash = baseOf(slot, isMerged && slot.live !== null)
   const shown = shownIn(slot)
   if (shown === null) return withBase(slot, baseHash)
-  const { path, live, draft } = slot
-  const isOwn = (draft?.movedFrom ?? null) === null && slot.movedTo === null
-  // A prompt that came from elsewhere leaves its uuid to its own path. The row hides live's prompt, if there is one.
-  const kept = isOwn ? shown : (live ?? { ...shown, documentUuid: randomUUID() })
-  const { documentUuid, content, contentHash, createdAt } = kept
-  const change = { deletedAt: at, updatedAt: at, updatedBy: by, movedFrom: null }
-  return { path, documentUuid, content, contentHash, baseHash, createdAt, ...change }
+  return deletedRow(shown, revision, { path: slot.path, baseHash, movedFrom: slot.draft?.movedFrom ?? null })
+}
+
+function deletedRow(
+  { documentUuid, content, contentHash, createdAt }: Omit<MovedText, 'origin'>,
+  { at, by }: Revision,
+  state: Pick<DraftWrite, 'path' | 'baseHash' | 'movedFrom'>,
+): DraftWrite {
+  return { documentUuid, content, contentHash, createdAt, updatedAt: at, updatedBy: by, deletedAt: at, ...state }
 }
 
 /** A prompt on its way to another path. */
@@ -137,8 +143,13 @@ export function vacate(slot: PlannedSlot, revision: Revision | null, isMerged = 
   // Live had nothing here when the draft's prompt came. A prompt that live has got since is another one and stays.
   const isAddition = slot.draft?.baseHash === null && slot.movedTo === null
   if (isAddition || (slot.live === null && baseHash === null)) return null
-  const row = (revision && deleteText(slot, revision, isMerged)) ?? slot.draft
-  return row && { ...row, baseHash }
+  const { path, draft, live } = slot
+  const shown = shownIn(slot)
+  if (revision === null || shown === null) return draft && { ...draft, baseHash }
+  const isOwn = (draft?.movedFrom ?? null) === null && slot.movedTo === null
+  // A prompt that came from elsewhere takes its uuid along. The row hides live's prompt, if there is one.
+  const kept = isOwn ? shown : (live ?? { ...shown, documentUuid: randomUUID() })
+  return deletedRow(kept, revision, { path, baseHash, movedFrom: null })
 }
 
 /**

@@ -8,7 +8,10 @@ interface DraftState {
   /** The hash of live's text at the draft's first change or last merge. Null if live had no document. */
   baseHash: string | null
   deletedAt: Date | null
-  /** The path in live from which the draft moved the prompt. Null if live has it at the same path, or not at all. */
+  /**
+   * The path in live from which the draft moved the prompt. Null if live has it at the same path, or not at all. A deleted
+   * prompt keeps it.
+   */
   movedFrom: string | null
 }
 
@@ -22,6 +25,8 @@ export interface SlotOf<Text> {
   live: Text | null
   /** Where the draft shows live's prompt of this path, and with which text. Null if the draft does not move the prompt. */
   movedTo: { path: string; contentHash: string } | null
+  /** True if the draft's row is deleted, but the draft shows its prompt at another path. Only `listSlots` finds this. */
+  isElsewhere?: boolean | undefined
 }
 
 export type Slot = SlotOf<DocumentText>
@@ -81,6 +86,7 @@ export interface DocumentStore {
   ): Promise<Pick<DocumentText, 'path' | 'documentUuid' | 'contentHash'>[]>
   /** Lists all paths at which the two versions differ. The list may also contain paths with equal texts. */
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
+  /** Lists the first paths, in code point order. */
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>
   /** Returns the text with this hash that any version, earlier revision or draft has at the path. */
@@ -104,7 +110,7 @@ export interface DocumentStore {
    * the draft moves one of both.
    */
   publishDraft(workspaceId: number, draft: VersionSet, number: number, paths: readonly string[]): Promise<void>
-  /** Makes the texts of `set` those of the new `number`, except at the paths, which keep the texts of the number before. */
+  /** Makes the texts of `set` those of the new `number`, except at the paths, which have none then. */
   copySet(workspaceId: number, set: VersionSet, number: number, exceptPaths: readonly string[]): Promise<void>
   findMergedOptional(workspaceId: number, set: VersionSet, number: number, path: string): Promise<MergedText | null>
   replaceMerged(workspaceId: number, set: VersionSet, replacement: MergedReplacement): Promise<void>

@@ -13,7 +13,7 @@ import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } fr
 import type { MergedText, Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
 import { documentNotFound, findPrompt } from './read-document.ts'
-import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
+import { findDraftRow, findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
 
 type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
@@ -210,8 +210,7 @@ export async function deleteDocument(
   const { workspaceId } = input.caller
   return changeProject(deps, input, async (writer) => {
     const { stores, at } = writer
-    const version = await findVersionRow(stores, input)
-    if (version.number !== null) throw refuse('merged-version')
+    const version = await findDraftRow(stores, input)
     const slot = await findSlot(writer, input, version, path)
     const row = deleteText(slot, { at, by: input.caller.author })
     const deleted = shownIn(slot)

@@ -35,6 +35,30 @@ export async function findProject(
   })
 }
 
+/** @param text an id, or a name that only one project has. @throws AppError NotFoundError */
+export async function projectNamed(
+  deps: Needs<'stores' | 'liveCache'>,
+  caller: Caller,
+  text: string,
+): Promise<Project> {
+  if (/^[1-9]\d*$/.test(text)) return findProject(deps, caller, Number(text))
+  const [found, ...others] = (await listVisible(deps, caller)).filter(({ name }) => name === text)
+  if (!found || others.length > 0) throw refuse('unknown-project')
+  return found
+}
+
+/** Returns the projects that the key may see, by id. */
+export async function listVisible({ stores }: Needs<'stores'>, { workspaceId, projectId }: Caller): Promise<Project[]> {
+  const projects = await stores.projects.list(workspaceId, projectId)
+  return projects.sort((one, other) => one.id - other.id)
+}
+
+/** The project's name if it names only this project and is one segment. Otherwise the id. */
+export function segmentOf({ id, name }: Project, projects: readonly Project[]): string {
+  const isUnique = projects.every((other) => other.name !== name || other.id === id)
+  return isUnique && !/^\d*$/.test(name) && !name.includes('/') ? name : String(id)
+}
+
 export async function resolveVersion(
   deps: Needs<'stores' | 'liveCache'>,
   { caller, projectId, versionRef, revision }: ReadableVersion,
@@ -53,6 +77,23 @@ function atRevision(version: Version, revision: number): Version {
   return { ...version, isLive, revision, asOf: revision }
 }
 
+/**
+ * Returns a reference as API v3 takes it: the uuid of a published number, any other text unchanged. API v3 itself takes no
+ * numbers. @throws AppError NotFoundError for an unknown number.
+ */
+export async function numberedVersionRef(
+  deps: Needs<'stores' | 'liveCache'>,
+  { caller, projectId, versionRef }: ReadableVersion,
+): Promise<string> {
+  if (!/^[1-9]\d{0,9}$/.test(versionRef) || Number(versionRef) > largestId) return versionRef
+  const project = await findProject(deps, caller, projectId)
+  return deps.liveCache.read(projectScope(project.id), `number:${caller.workspaceId}:${versionRef}`, async () => {
+    const version = await deps.stores.versions.findNumberOptional(caller.workspaceId, projectId, Number(versionRef))
+    if (!version) throw refuse('unknown-version')
+    return version.uuid
+  })
+}
+
 /** Reads from the given stores, which may be a transaction's. @throws AppError NotFoundError. */
 export async function findVersionRow(
   stores: Stores,
@@ -66,6 +107,13 @@ export async function findVersionRow(
   const uuid = readUuid(versionRef)
   const version = uuid && (await stores.versions.findOptional(caller.workspaceId, projectId, uuid))
   if (!version) throw refuse('unknown-version')
+  return version
+}
+
+/** As `findVersionRow`. @throws AppError BadRequestError for a merged version. */
+export async function findDraftRow(stores: Stores, input: ReadableVersion): Promise<Version> {
+  const version = await findVersionRow(stores, input)
+  if (version.number !== null) throw refuse('merged-version')
   return version
 }
 

@@ -6,8 +6,11 @@ import { refuse } from '../../shared/app-error.ts'
 import { type ConversationAddress, findConversationFacts } from '../conversations/find-conversation.ts'
 import type { Needs } from '../deps.ts'
 import { resolveVersion } from '../documents/version-ref.ts'
-import { type Annotation, type BuiltInEvaluation, completeConfiguration, readScore } from './evaluation.ts'
+import { builtInEvaluation } from './built-in.ts'
+import { readScore, type ScoredAnnotation } from './evaluation.ts'
 import { findEvaluation } from './find-evaluation.ts'
+
+const scoredByHand = { state: 'scored', code: null, judgeConversationUuid: null, scorerHash: null } as const
 
 interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationAddress {
   evaluationUuid: string
@@ -22,18 +25,15 @@ interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationA
 export async function annotate(
   deps: Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: AnnotateInput,
-): Promise<Annotation> {
+): Promise<ScoredAnnotation> {
   const { caller, score, versionRef, metadata = {}, context } = input
-  const conversation = await findConversationFacts(deps, input)
-  const evaluation = await findEvaluation(deps, input)
+  const { conversation, evaluation } = await findBoth(deps, input)
   const { projectId } = conversation
-  const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === conversation.documentUuid
-  if (evaluation.projectId !== projectId || !isOfDocument) throw refuse('unknown-evaluation')
-  if (evaluation.builtIn !== null) throw refuse('built-in-evaluation', { name: evaluation.name })
+  if (evaluation.builtIn === 'feedback') throw refuse('built-in-evaluation', { name: evaluation.name })
   // The conversation's own version may be a draft that was deleted since.
   const isOwn = versionRef === undefined || versionRef.toLowerCase() === conversation.versionUuid
   const judged = isOwn ? undefined : await resolveVersion(deps, { caller, projectId, versionRef })
-  const annotation: Annotation = {
+  const annotation: ScoredAnnotation = {
     uuid: randomUUID(),
     conversationUuid: conversation.uuid,
     evaluationUuid: evaluation.uuid,
@@ -42,8 +42,7 @@ export async function annotate(
     score,
     ...readScore(score, evaluation),
     metadata: context === undefined ? metadata : { ...metadata, context },
-    source: 'person',
-    by: null,
+    ...{ source: 'person', by: null, ...scoredByHand },
     createdAt: deps.clock.now(),
   }
   return deps.transaction(async ({ annotations }) => {
@@ -51,6 +50,26 @@ export async function annotate(
     if (!isWritten) throw refuse('unknown-conversation')
     return annotation
   })
+}
+
+/** Deletes the caller's own labels, so that another person's label or the automatic score counts. @throws AppError NotFoundError. */
+export async function removeLabel(
+  deps: Needs<'stores' | 'singleWrite' | 'liveCache'>,
+  input: ConversationAddress & { evaluationUuid: string },
+): Promise<number> {
+  const { conversation, evaluation } = await findBoth(deps, input)
+  const { workspaceId, uuid: conversationUuid } = conversation
+  const own = { conversationUuid, evaluationUuid: evaluation.uuid, authorId: input.caller.author.id }
+  return deps.singleWrite(({ annotations }) => annotations.deleteLabels(workspaceId, own))
+}
+
+/** @throws AppError NotFoundError, also for an evaluation of another project or prompt. */
+async function findBoth(deps: Needs<'stores' | 'liveCache'>, input: ConversationAddress & { evaluationUuid: string }) {
+  const conversation = await findConversationFacts(deps, input)
+  const evaluation = await findEvaluation(deps, input)
+  const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === conversation.documentUuid
+  if (evaluation.projectId !== conversation.projectId || !isOfDocument) throw refuse('unknown-evaluation')
+  return { conversation, evaluation }
 }
 
 export interface GivenFeedback {
@@ -75,26 +94,16 @@ export async function recordFeedback(
     if (!(await labels.lock(workspaceId, conversationUuid))) throw refuse('unknown-conversation')
     // After the lock, so that times have the order of the verdicts.
     const createdAt = deps.clock.now()
-    const evaluation = feedbackEvaluation(workspaceId, projectId, createdAt)
+    const evaluation = builtInEvaluation('feedback', { workspaceId, projectId, at: createdAt })
     const evaluationUuid = await evaluations.findOrCreate(workspaceId, evaluation)
     if (by !== undefined) await annotations.deleteOf({ conversationUuid, evaluationUuid, by })
     const isWritten = await annotations.create(workspaceId, {
       ...{ uuid: randomUUID(), conversationUuid, evaluationUuid, versionUuid, authorId: caller.author.id },
       ...{ score, ...readScore(score, evaluation), metadata: comment === undefined ? {} : { reason: comment } },
-      ...{ source: 'user', by: by ?? null, createdAt },
+      ...{ source: 'user', by: by ?? null, createdAt, ...scoredByHand },
     })
     if (!isWritten) throw refuse('unknown-conversation')
     await labels.replaceFeedback(conversation, value, caller.author.id)
     return { value, comment: comment ?? null, createdAt }
   })
-}
-
-function feedbackEvaluation(workspaceId: number, projectId: number, at: Date): BuiltInEvaluation {
-  return {
-    ...{ uuid: randomUUID(), workspaceId, projectId, documentUuid: null, name: 'Feedback', metric: 'binary' },
-    builtIn: 'feedback',
-    description: "Feedback of your application's users",
-    configuration: completeConfiguration('binary', {}),
-    ...{ createdAt: at, updatedAt: at },
-  }
 }

@@ -1,6 +1,14 @@
-import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
+import type {
+  AnnotationSource,
+  BuiltIn,
+  Check,
+  EvaluationConfiguration as ConfigurationInput,
+  EvaluationMetric,
+  EvaluationType,
+} from '@stet/contract/vocabulary'
 import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
+import type { Author } from '../../shared/caller.ts'
 import type { ConversationFilter } from '../conversations/ports.ts'
 
 /** Only the metric `rating` uses ratings and thresholds. Missing thresholds default to the ends of the range. */
@@ -16,52 +24,94 @@ export interface Evaluation {
   documentUuid: string | null
   name: string
   description: string | null
-  builtIn: 'feedback' | null
+  builtIn: BuiltIn | null
+  type: EvaluationType
   metric: EvaluationMetric
   configuration: EvaluationConfiguration
+  /** Of a rule. `checks` as a built-in evaluation scores the checks of each row, and has none of its own. */
+  checks: Check[] | null
+  /** The prompt of a judge. */
+  judgeDocumentUuid: string | null
+  archivedAt: Date | null
   createdAt: Date
   updatedAt: Date
 }
 
 /** An evaluation that a project has at most once, and that no caller creates. */
 export interface BuiltInEvaluation extends Evaluation {
-  builtIn: 'feedback'
+  builtIn: BuiltIn
 }
 
-/** A score for a conversation. Annotations are immutable. The newest one of each evaluation counts. */
-export interface Annotation {
+/** The annotations of people and users are always scored. An automatic one may be unscored, which is neither pass nor fail. */
+export type Annotation = ScoredAnnotation | UnscoredAnnotation
+
+/** Annotations are immutable. Of each evaluation, a person's newest one counts, otherwise the newest automatic one. */
+interface AnnotationFacts {
   uuid: string
   conversationUuid: string
   evaluationUuid: string
   versionUuid: string
   authorId: number
+  metadata: Record<string, unknown>
+  /** `person` for a score that an API key gave, `user` for the feedback of an application's user. */
+  source: AnnotationSource
+  /** The application's id of that user. */
+  by: string | null
+  /** The run of the judge. */
+  judgeConversationUuid: string | null
+  /** Of what an automatic score depends on beside the answer. */
+  scorerHash: string | null
+  createdAt: Date
+}
+
+export interface ScoredAnnotation extends AnnotationFacts {
+  state: 'scored'
+  code: null
   score: number
   /** An integer from 0 to 100. */
   normalizedScore: number
   hasPassed: boolean
-  metadata: Record<string, unknown>
-  /** `person` for a score that an API key gave, `user` for the feedback of an application's user. */
-  source: 'person' | 'user'
-  /** The application's id of that user. */
-  by: string | null
-  createdAt: Date
 }
 
-export type EvaluationFilter = Pick<ConversationFilter, 'projectId' | 'documentUuid'>
+export interface UnscoredAnnotation extends AnnotationFacts {
+  state: 'unscored'
+  /** Why it is unscored. */
+  code: string
+  score: null
+  normalizedScore: null
+  hasPassed: null
+}
+
+/** An annotation with its author. */
+export type ListedAnnotation = Annotation & { author: Author | null }
+
+export interface EvaluationFilter extends Pick<ConversationFilter, 'projectId' | 'documentUuid'> {
+  archived?: boolean
+}
 
 export interface EvaluationStore {
+  /** Newest first. */
   list(workspaceId: number, filter: EvaluationFilter): Promise<Evaluation[]>
+  listByUuids(workspaceId: number, uuids: readonly string[]): Promise<Evaluation[]>
   findOptional(workspaceId: number, uuid: string): Promise<Evaluation | null>
   create(workspaceId: number, evaluation: Evaluation): Promise<void>
+  /** Counts archived ones, too. */
+  count(workspaceId: number, projectId: number): Promise<number>
   /** Returns the uuid of the project's evaluation. Creates the given one if there is none. */
   findOrCreate(workspaceId: number, evaluation: BuiltInEvaluation): Promise<string>
+  archive(workspaceId: number, uuid: string, archivedAt: Date | null): Promise<void>
 }
 
 export interface AnnotationStore {
-  /** Newest first. */
-  list(workspaceId: number, conversationUuid: string): Promise<Annotation[]>
+  /** Newest first. `scored` leaves out unscored ones. */
+  list(workspaceId: number, conversationUuid: string, states: 'scored' | 'all'): Promise<ListedAnnotation[]>
   /** Returns false and writes nothing if the conversation or the evaluation was deleted. */
   create(workspaceId: number, annotation: Annotation): Promise<boolean>
+  /** Deletes the labels that the author gave this conversation. Returns how many. */
+  deleteLabels(
+    workspaceId: number,
+    own: Pick<Annotation, 'conversationUuid' | 'evaluationUuid' | 'authorId'>,
+  ): Promise<number>
   /** Deletes the user's earlier scores of this conversation. */
   deleteOf(user: Pick<Annotation, 'conversationUuid' | 'evaluationUuid' | 'by'>): Promise<void>
 }

@@ -28,7 +28,10 @@ export async function listEvaluations(
   const projectId = filter.projectId ?? caller.projectId ?? undefined
   const documentUuid = filter.documentUuid === undefined ? undefined : readUuid(filter.documentUuid)
   if (filter.documentUuid !== undefined && documentUuid === undefined) return []
-  const found = await deps.stores.evaluations.list(caller.workspaceId, defined({ projectId, documentUuid }))
+  const found = await deps.stores.evaluations.list(
+    caller.workspaceId,
+    defined({ projectId, documentUuid, archived: filter.archived }),
+  )
   const deleted = await deletedProjects(deps)
   return found.filter((evaluation) => !deleted.has(evaluation.projectId))
 }

@@ -6,18 +6,22 @@ import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { assertVisible } from '../documents/version-ref.ts'
-import { assertSize, type Example, type ExampleStore } from './example.ts'
+import { assertSize, type Example, type ExampleFields, type ExampleStore, emptyFields, ownTags } from './example.ts'
 
-interface InProject {
+export interface InProject {
   caller: Caller
   projectId: number
 }
 
-interface CreateExampleInput extends InProject, Pick<Example, 'documentUuid' | 'name' | 'parameters'> {
-  messages?: Example['messages']
+interface CreateExampleInput
+  extends InProject,
+    Pick<Example, 'documentUuid' | 'name' | 'parameters'>,
+    Partial<ExampleFields> {
+  name: string
+  parameters: Example['parameters']
 }
 
-interface UpdateExampleInput extends InProject, Partial<Pick<Example, 'name' | 'parameters' | 'messages'>> {
+interface UpdateExampleInput extends InProject, Partial<ExampleFields> {
   exampleUuid: string
 }
 
@@ -27,17 +31,18 @@ interface UpdateExampleInput extends InProject, Partial<Pick<Example, 'name' | '
  */
 export async function createExample(
   deps: Needs<'transaction' | 'clock'>,
-  { caller, projectId, name, parameters, messages = [], ...input }: CreateExampleInput,
+  { caller, projectId, documentUuid: given, ...fields }: CreateExampleInput,
 ): Promise<Example> {
   const { workspaceId, author } = caller
-  const documentUuid = input.documentUuid.toLowerCase()
+  const documentUuid = given.toLowerCase()
   const at = deps.clock.now()
-  const example: Example = {
-    ...{ uuid: randomUUID(), workspaceId, projectId, documentUuid, author },
-    ...{ name, parameters, messages, createdAt: at, updatedAt: at },
-  }
   return locked(deps, { caller, projectId }, async ({ documents, examples }) => {
     if (!(await documents.knowsDocument(workspaceId, projectId, documentUuid))) throw refuse('unknown-document-uuid')
+    const position = fields.position ?? (await examples.nextPosition(workspaceId, projectId, documentUuid))
+    const example: Example = {
+      ...{ uuid: randomUUID(), workspaceId, projectId, documentUuid, author, sourceRunUuid: null },
+      ...{ ...emptyFields, ...changed(fields), name: fields.name, position, createdAt: at, updatedAt: at },
+    }
     assertSize(example)
     await examples.create(workspaceId, example)
     await assertTotals(examples, example)
@@ -48,10 +53,11 @@ export async function createExample(
 /** Absent fields stay unchanged. @throws AppError as `createExample`; NotFoundError for the example. */
 export async function updateExample(
   deps: Needs<'transaction' | 'clock'>,
-  { caller, projectId, exampleUuid, ...change }: UpdateExampleInput,
+  { caller, projectId, exampleUuid, ...fields }: UpdateExampleInput,
 ): Promise<Example> {
   const { workspaceId } = caller
-  return locked(deps, { caller, projectId }, async ({ examples }) => {
+  const change = changed(fields)
+  return locked(deps, { caller, projectId }, async ({ examples, experiments }) => {
     const uuid = readUuid(exampleUuid)
     const stored = uuid && (await examples.findOptional(workspaceId, projectId, uuid))
     if (!stored) throw refuse('unknown-example')
@@ -61,6 +67,7 @@ export async function updateExample(
       updatedAt: deps.clock.now(),
     })
     await assertTotals(examples, updated)
+    await rescore(experiments, { caller, projectId }, [{ before: stored, after: updated }])
     return updated
   })
 }
@@ -81,15 +88,44 @@ export async function deleteExample(
  * Call it after the write, so that a taken name is reported even if the prompt is full.
  * @throws AppError ConflictError
  */
-async function assertTotals(examples: ExampleStore, { workspaceId, projectId, documentUuid }: Example): Promise<void> {
+export async function assertTotals(
+  examples: ExampleStore,
+  { workspaceId, projectId, documentUuid }: Pick<Example, 'workspaceId' | 'projectId' | 'documentUuid'>,
+): Promise<void> {
   const { count, bytes } = await examples.totals(workspaceId, projectId, documentUuid)
   const { perPrompt, bytesPerPrompt } = EXAMPLE_LIMITS
   if (count > perPrompt) throw refuse('too-many-examples', { limit: perPrompt, unit: 'examples' })
   if (bytes > bytesPerPrompt) throw refuse('too-many-examples', { limit: bytesPerPrompt, unit: 'bytes' })
 }
 
-// Unlike `changeProject`, drops no cache: examples are neither cached nor part of a prompt.
-async function locked<T>(
+type Edit = Record<'before' | 'after', Pick<Example, 'uuid' | 'expected' | 'checks'>>
+
+/** An edit of what is expected changes the scores of the answers that the row already has, but not the answers. */
+export async function rescore(
+  experiments: Pick<Stores['experiments'], 'rescore'>,
+  { caller: { workspaceId }, projectId }: InProject,
+  edits: readonly Edit[],
+): Promise<void> {
+  const edited = (field: 'expected' | 'checks') =>
+    edits.filter(({ before, after }) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
+  const uuidsOf = (found: readonly Edit[]) => found.map(({ before }) => before.uuid)
+  const [expected, checks] = [uuidsOf(edited('expected')), uuidsOf(edited('checks'))]
+  if (expected.length > 0) {
+    await experiments.rescore(workspaceId, projectId, { exampleUuids: expected, sources: ['rule', 'judge'] })
+  }
+  if (checks.length > 0) await experiments.rescore(workspaceId, projectId, { exampleUuids: checks, sources: ['rule'] })
+}
+
+/** Returns the fields that a change sets. */
+export function changed({ tags, ...fields }: Partial<ExampleFields>): Partial<ExampleFields> {
+  return { ...fields, ...(tags && { tags: ownTags(tags) }) }
+}
+
+/**
+ * Unlike `changeProject`, drops no cache: examples are neither cached nor part of a prompt.
+ * @throws AppError NotFoundError for the project.
+ */
+export async function locked<T>(
   deps: Needs<'transaction'>,
   { caller, projectId }: InProject,
   work: (stores: Stores) => Promise<T>,

@@ -1,6 +1,7 @@
-/** Hashes requests for idempotency records, and encodes stored responses. Responses with a secret are sealed. */
+/** Hashes requests for idempotency records, encodes stored responses (sealed if they have a secret), and drops old records. */
 import { hash } from 'node:crypto'
 import { issueAt, refuse } from '../../shared/app-error.ts'
+import { type Repeated, repeat } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 import type { Claim, IdempotencyRecord, ResponseSubject, StoredResponse } from './ports.ts'
 
@@ -74,4 +75,24 @@ export function readResponse(
 // A sealed response opens only with its record's id.
 function contextOf(id: string): string {
   return `idempotency:${id}`
+}
+
+const keptMs = 24 * 3_600_000
+const dropEveryMs = 60_000
+
+export function dropIdempotencyRecords(deps: Needs<'idempotency' | 'clock' | 'logger'>): Repeated {
+  return repeat(dropEveryMs, () =>
+    dropOldRecords(deps).catch(() => deps.logger.warn('idempotency.records-not-dropped')),
+  )
+}
+
+export async function dropOldRecords(deps: Needs<'idempotency' | 'clock'>): Promise<void> {
+  const before = new Date(deps.clock.now().getTime() - keptMs)
+  while ((await deps.idempotency.upkeep.dropBefore(before)) > 0);
+}
+
+/** Releases the unfinished records of dead owners. An owner with a valid lease may still finish its records. */
+export async function releaseLostClaims(deps: Needs<'idempotency' | 'runs' | 'logger'>): Promise<void> {
+  const count = await deps.idempotency.upkeep.releaseOthers(deps.runs.settings.instanceId)
+  if (count > 0) deps.logger.warn('idempotency.claims-lost', { count })
 }

@@ -1,3 +1,4 @@
+import type { Gate, GateSettings } from '@stet/contract/vocabulary'
 import type { Author } from '../../shared/caller.ts'
 
 export interface Project {
@@ -83,6 +84,9 @@ export interface ProjectStore {
   lock(workspaceId: number, id: number): Promise<Project | null>
   create(workspaceId: number, input: NewProject): Promise<Project>
   update(workspaceId: number, id: number, change: ProjectChange, at: Date): Promise<Project | null>
+  /** Returns null for an unknown project. */
+  findGates(workspaceId: number, id: number): Promise<StoredGates | null>
+  saveGates(workspaceId: number, id: number, gates: StoredGates): Promise<void>
   /** Lists the ids of deleted projects that are not yet purged, in all workspaces. */
   listDeleted(): Promise<number[]>
   hasActiveRuns(id: number): Promise<boolean>
@@ -90,3 +94,12 @@ export interface ProjectStore {
   markDeleted(id: number): Promise<string[]>
   touch(workspaceId: number, id: number, at: Date): Promise<void>
 }
+
+/** What a publication asks of the experiments of the project, with all defaults. */
+export type StoredGate = Gate & Required<Pick<Gate, 'minRows' | 'maxUnscored' | 'labels'>>
+
+export interface StoredGates extends GateSettings {
+  gates: StoredGate[]
+}
+
+export const noGates: StoredGates = { mode: 'warn', gates: [] }

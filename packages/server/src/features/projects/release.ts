@@ -1,6 +1,6 @@
 /** The history of live. Each release says what live serves from then on, and where a rollback returns to. */
 import { randomUUID } from 'node:crypto'
-import type { ReleaseKind } from '@stet/contract/vocabulary'
+import type { GateVerdict, ReleaseKind } from '@stet/contract/vocabulary'
 import type { Author, Caller } from '../../shared/caller.ts'
 import type { Project, Version } from './project.ts'
 
@@ -21,6 +21,8 @@ export interface Release {
   returnsTo: number | null
   author: Author
   reason: string | null
+  /** The verdicts of gates that the publication overrode. */
+  overrides: readonly OverriddenGate[]
   createdAt: Date
 }
 
@@ -56,6 +58,7 @@ interface AddedRelease extends Pick<Release, 'kind'> {
   version: Pick<ReleasedVersion, 'id' | 'uuid' | 'number' | 'title' | 'revision'>
   at: Date
   reason?: string | undefined
+  overrides?: readonly OverriddenGate[] | undefined
   /** The release before this one, if the caller has read it. */
   latest?: Release
   /** The way back that a rollback takes over. Default: a rollback returns to the release before this one. */
@@ -65,7 +68,7 @@ interface AddedRelease extends Pick<Release, 'kind'> {
 /** Must follow the move or the edit in the same transaction. */
 export async function addRelease(
   { releases }: { releases: ReleaseStore },
-  { caller, project, version, kind, at, reason, restored, ...known }: AddedRelease,
+  { caller, project, version, kind, at, reason, overrides = [], restored, ...known }: AddedRelease,
 ): Promise<Release> {
   const { workspaceId, author, apiKeyId } = caller
   const latest = known.latest ?? (await releases.findLatestOptional(workspaceId, project.id))
@@ -80,8 +83,16 @@ export async function addRelease(
     returnsTo: restored ? restored.returnsTo : (latest?.seq ?? null),
     author,
     reason: reason || null,
+    overrides,
     createdAt: at,
   }
   await releases.save(workspaceId, project.id, { ...release, apiKeyId })
   return release
+}
+
+/** A verdict that a publication overrode. Its release keeps it. */
+export type OverriddenGate = Pick<GateVerdict, 'path' | 'verdict' | 'code' | 'message' | 'experimentUuid'>
+
+export function toOverridden({ path, verdict, code, message, experimentUuid }: GateVerdict): OverriddenGate {
+  return { path, verdict, code, message, experimentUuid }
 }

@@ -1,10 +1,7 @@
-/**
- * Lists the providers that a workspace's prompts can name. A stored provider key hides an environment provider with the
- * same name.
- */
+/** Lists the providers of a workspace: stored keys, `openai` and `anthropic` of the environment, and the demo. */
 import type { Needs } from '../deps.ts'
 import type { ProviderSettings } from './model-driver.ts'
-import type { PricedModel } from './ports.ts'
+import type { EnvironmentProviders, PricedModel } from './ports.ts'
 import { type ListedProviderKey, maskToken, type ProviderKey, providerNameKey } from './provider-key.ts'
 
 export interface ProviderEntry extends Pick<ProviderSettings, 'name' | 'kind' | 'defaultModel' | 'isDemo'> {
@@ -89,4 +86,37 @@ function storedEntry(key: ProviderKey): ProviderEntry {
 function environmentEntry(provider: ProviderSettings): ProviderEntry {
   const { name, kind, defaultModel, isDemo } = provider
   return { name, kind, defaultModel, isDemo, key: provider, revision: name }
+}
+
+interface EnvironmentSettings extends Omit<EnvironmentProviders, 'list' | 'usedAt'> {
+  openaiApiKey: string | undefined
+  openaiBaseUrl: string | undefined
+  anthropicApiKey: string | undefined
+  anthropicBaseUrl: string | undefined
+  demoProvider: boolean
+}
+
+export function environmentProviders(settings: EnvironmentSettings): EnvironmentProviders {
+  const { openaiApiKey, openaiBaseUrl, anthropicApiKey, anthropicBaseUrl } = settings
+  const { defaultProvider, defaultModel, since } = settings
+  const list: ProviderSettings[] = []
+  if (openaiApiKey !== undefined) list.push(environmentProvider('openai', openaiApiKey, openaiBaseUrl))
+  if (anthropicApiKey !== undefined) list.push(environmentProvider('anthropic', anthropicApiKey, anthropicBaseUrl))
+  if (settings.demoProvider) {
+    list.push({ ...environmentProvider('demo', '', undefined), kind: 'custom', isDemo: true, defaultModel: 'demo' })
+  }
+  return { list, defaultProvider, defaultModel, since, usedAt: new Map() }
+}
+
+function environmentProvider(kind: string, token: string, url: string | undefined): ProviderSettings {
+  return {
+    name: kind,
+    kind,
+    isDemo: false,
+    token,
+    url: url ?? null,
+    defaultModel: null,
+    configuration: {},
+    trustedAddress: url !== undefined,
+  }
 }

@@ -4,8 +4,8 @@ import { defined } from '@stet/template/defined'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { workspaceScope } from './list-providers.ts'
-import { priceRuleProblem } from './price-rule.ts'
 import { maskToken, type ProviderKey, tokenContext } from './provider-key.ts'
+import { priceRuleProblem } from './usage.ts'
 
 type SaveDeps = Needs<'providers' | 'stores' | 'transaction' | 'liveCache' | 'secrets' | 'clock' | 'logger'>
 

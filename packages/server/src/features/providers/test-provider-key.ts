@@ -28,7 +28,7 @@ interface TestProviderKeyInput {
 
 const mostTokens = 16
 /** A service may ignore the token limit. */
-const mostCharacters = 2_000
+const maxCharacters = 2_000
 
 const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Reply with the word: stet' }] }]
 
@@ -54,7 +54,7 @@ export async function testProviderKey(
     for (const chunk of chunks) {
       if (chunk.type !== 'text-delta') continue
       firstTokenMs ??= sinceStart()
-      if (text.length < mostCharacters) text += chunk.text
+      if (text.length < maxCharacters) text += chunk.text
     }
     return undefined
   }

@@ -4,13 +4,14 @@ import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { parameterValues } from '../templates/parameters.ts'
 import { assertCompiles } from '../templates/template-engine.ts'
-import { closeSpan, openSpan } from './events/run-facts.ts'
 import {
   addOutput,
   append,
+  closeSpan,
   createRunProgress,
   latitude,
   nothingSpent,
+  openSpan,
   type RunCompletion,
   type RunProgress,
   type RunWatch,
@@ -21,8 +22,7 @@ import type { EncodedResponse } from './run.ts'
 import { callModel, type FaultyCall } from './steps/call-model.ts'
 import { nextStep, type RunPlan, renderedSteps, type StepSetUp } from './steps/run-plan.ts'
 import { assertMayCall, respond, type SetUpDeps, setUpStep } from './steps/run-step.ts'
-import { runServerTool } from './tools/run-server-tool.ts'
-import { answerOf, endWait, isAwaited, type ShownCalls } from './tools/shown-calls.ts'
+import { answerOf, endWait, isAwaited, runServerTool, type ShownCalls } from './tools/answer-calls.ts'
 import type { AgentTool, StepTool, ToolOutcome } from './tools/tool.ts'
 
 export type ExecuteDeps = SetUpDeps
@@ -94,7 +94,7 @@ async function runStep(deps: ExecuteDeps, { plan, setUp, progress, input, ...wat
       const { usage, price, faultyCalls } = answer
       spend(progress, step, { tokenUsage: usage, cost: price.cost, costUnknown: !price.known })
       addOutput(progress, step, answer.message)
-      const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
+      const requests = answer.calls.filter((call) => isRequest(toolbox.get(call.name), call))
       const calls = answer.calls.filter((call) => !requests.includes(call))
       if (calls.length > 0 || faultyCalls.length > 0) {
         // Fails before the tools run if no model call is left for the results.
@@ -112,9 +112,9 @@ async function runStep(deps: ExecuteDeps, { plan, setUp, progress, input, ...wat
   }
 }
 
-/** True if a call of this tool ends the run. The caller continues with a chat. */
-function isRequest(tool: StepTool | undefined): boolean {
-  return tool?.source === 'client' && !isAwaited(tool)
+/** True if the call ends the run. The caller continues with a chat. Ask once: a canned result is taken. */
+function isRequest(tool: StepTool | undefined, call: ToolCall): boolean {
+  return tool?.source === 'client' && !isAwaited(tool) && !tool.canned?.take(call)
 }
 
 interface StepCalls extends RunWatch {
@@ -141,8 +141,6 @@ async function answerCalls(deps: ExecuteDeps, own: StepCalls): Promise<void> {
   for (const { id, reason } of faultyCalls) outcomes.set(id, { result: reason, isError: true })
   const pending = calls.map(async (call) => {
     const outcome = await tracedAnswer(deps, own, call, signal)
-    // An agent's spending counts even if the run was aborted.
-    if (outcome.spending) spend(progress, step, outcome.spending)
     signal.throwIfAborted()
     outcomes.set(call.id, outcome)
     showEvents([{ provider: resultEvent(call, outcome) }])
@@ -174,7 +172,7 @@ async function tracedAnswer(
   })
   span?.setContent(() => ({ 'gen_ai.tool.call.arguments': JSON.stringify(call.arguments) }))
   const { facts, span: parent } = own.progress
-  const kind = own.setUp.toolbox.get(call.name)?.source === 'client' ? 'wait' : 'tool'
+  const kind = isAwaited(own.setUp.toolbox.get(call.name)) ? 'wait' : 'tool'
   const place = openSpan(facts, { kind, name: call.name, parent, at: deps.clock.now() })
   try {
     const outcome = await answer(deps, { ...own, span }, { call, place, signal })
@@ -202,6 +200,7 @@ async function answer(deps: ExecuteDeps, own: StepCalls, { call, place, signal }
   if (tool?.source === 'serverTool') {
     return runServerTool(deps, { tool: tool.tool, call, scope: own.plan.tools, signal, span: own.span })
   }
+  if (tool?.canned) return tool.canned.outcomeOf(call.id)
   return answerOf(deps, own.shown, call.id, signal)
 }
 
@@ -227,14 +226,15 @@ interface AgentCall extends Pick<PlacedCall, 'place' | 'signal'> {
 }
 
 /**
- * Runs another prompt to answer a tool call. The cost counts for the parent run. Returns an error result after every
- * failure and after an abort, so that the agent's spending always counts.
+ * Runs another prompt to answer a tool call. Its spending counts for the parent run, even if the run was aborted. Returns
+ * an error result after every failure and after an abort.
  */
 async function runAgent(deps: ExecuteDeps, parent: StepCalls, call: AgentCall): Promise<ToolOutcome> {
   const { plan, span } = parent
   const { agent, signal, place } = call
-  const { codec, facts } = parent.progress
+  const { codec, facts, agents } = parent.progress
   const progress = createRunProgress(codec, [], { facts, span: place })
+  agents.add(progress)
   try {
     const { answer } = await executeRun(deps, agentPlan(deps, plan, call), progress, {
       signal,
@@ -243,7 +243,7 @@ async function runAgent(deps: ExecuteDeps, parent: StepCalls, call: AgentCall): 
     })
     const { response } = answer
     const value = response.streamType === 'object' ? response.object : response.text
-    return { result: { value, isError: false }, isError: false, spending: progress.spending }
+    return { result: { value, isError: false }, isError: false }
   } catch (error) {
     // The step under way, if there is one. Otherwise the span of the call, which ends now.
     closeSpan(facts, progress.span, { status: signal.aborted ? 'stopped' : 'error', at: deps.clock.now() })
@@ -253,7 +253,10 @@ async function runAgent(deps: ExecuteDeps, parent: StepCalls, call: AgentCall): 
       deps.logger.error('run.agent-failed', { path: agent.path, parent: plan.path, reason, ...span?.ids })
     }
     const value = isForeseen ? error.message : 'The agent failed unexpectedly'
-    return { result: { value, isError: true }, isError: true, spending: progress.spending }
+    return { result: { value, isError: true }, isError: true }
+  } finally {
+    agents.delete(progress)
+    spend(parent.progress, parent.step, progress.spending)
   }
 }
 
@@ -265,6 +268,7 @@ function agentPlan(deps: Needs<'clock'>, plan: RunPlan, { agent, args }: AgentCa
     path,
     version,
     projectDefaults,
+    callerSettings: undefined,
     given: 0,
     tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
     steps: renderedSteps(deps, {

@@ -8,13 +8,13 @@ import type {
   RunOverrides,
   ToolCall,
 } from '@stet/contract/vocabulary'
-import type { Span } from '../../shared/tracer.ts'
+import type { Span } from '../../shared/telemetry.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
 import type {
   EncodedResponse,
-  PromptInput,
+  QueuedInput,
   RunEvent,
   RunFacts,
   RunFigures,
@@ -67,6 +67,10 @@ export interface NewConversation {
   /** The effective configuration. Later chats use it. */
   config: Record<string, unknown>
   createdAt: Date
+  /** The messages that a conversation takes over from another one. */
+  messages?: Message[]
+  /** Of a judge: the conversation whose answer it reads. */
+  judgedUuid?: string
 }
 
 export interface NewRun {
@@ -88,6 +92,8 @@ export interface RunStart {
   authorId: number
   parameters: KeptParameters
   overrides?: RunOverrides | undefined
+  /** What the caller asked for, as JSON. Null for runs of API v3. */
+  request?: string | undefined
   /** Tags of the conversation that the run starts, without duplicates. */
   tags?: readonly string[] | undefined
 }
@@ -99,7 +105,7 @@ export interface KeptParameters {
 }
 
 export interface NewQueuedRun extends Omit<NewRun, 'ownerId'>, RunStart {
-  input: PromptInput
+  input: QueuedInput
 }
 
 export interface QueuedRun {
@@ -140,6 +146,9 @@ export interface StoredRun extends Pick<NewRun, 'uuid' | 'epoch' | 'firstEventId
   lastEventId: number | null
   result: StoredRunResult | null
   stopRequestedAt: Date | null
+  /** The place of the caller's messages in the conversation. Null until the run's end, and if there are none. */
+  givenFrom: number | null
+  givenCount: number | null
   endedAt: Date | null
 }
 
@@ -167,12 +176,12 @@ export interface RunStore {
   /** True if no write has succeeded recently or the latest one failed. Runs must then be stored before a model call. */
   isStorageInDoubt(): boolean
   /**
-   * Starts a conversation's next run. Returns false if another run took the epoch or is active, if the conversation was
+   * Starts or queues a conversation's next run. Returns false if another run took the epoch or is active, if the conversation was
    * deleted, or if the idempotency record exists.
    * @param added the run's first messages. They are stored with the run, so they survive every kind of end.
    */
   createNext(
-    run: NewRun & RunStart,
+    run: (NewRun & RunStart) | NewQueuedRun,
     added: readonly Message[],
     claim?: Claim | undefined,
     span?: Span | undefined,
@@ -180,9 +189,11 @@ export interface RunStore {
   /** Lists queued runs in creation order. */
   listQueued(): Promise<QueuedRun[]>
   countQueued(apiKeyId: number): Promise<number>
-  findQueued(runUuid: string): Promise<{ conversation: StoredConversation; input: PromptInput } | null>
+  /** Counts the active runs of experiments and judges, and the processes that are alive. */
+  countItems(): Promise<{ active: number; processes: number }>
+  findQueued(runUuid: string): Promise<{ conversation: StoredConversation; input: QueuedInput } | null>
   /** Returns the input of a run that was queued, until the run ends. Returns null for other runs. */
-  findInput(runUuid: string): Promise<PromptInput | null>
+  findInput(runUuid: string): Promise<QueuedInput | null>
   /**
    * Claims a queued run. Returns false if another owner claimed it or a stop was requested.
    * @param isRepeat true if the response to an earlier attempt was lost. That attempt may have succeeded.
@@ -195,6 +206,8 @@ export interface RunStore {
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
   /** Returns the conversation as it was after that run. `latestRun` is that run. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
+  /** Returns what the caller of a run asked for, as JSON. Null if nothing was kept. */
+  findRequest(workspaceId: number, runUuid: string): Promise<string | null>
   /** Returns null for an unknown or deleted run. */
   findRunStatus(workspaceId: number, runUuid: string): Promise<RunStatus | null>
   /** Lists conversations with an orphaned run: `running`, and the owner has no valid lease. Skips runs of `ownerId`. */

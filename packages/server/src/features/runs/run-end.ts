@@ -2,8 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
-import { figuresOf } from './events/run-facts.ts'
-import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './events/run-progress.ts'
+import { createRunProgress, figuresOf, latitude, type RunCompletion, type RunProgress } from './events/run-progress.ts'
 import type {
   EventCodec,
   LogEntry,

@@ -1,14 +1,17 @@
 import type {
+  CannedResult,
   Message,
   ProviderEvent,
   RunOverrides,
   RunState,
   TextResponse,
+  ToolCall,
   Usage,
   LatitudeEvent as WireEvent,
   RunResponse as WireResponse,
   RunResult as WireResult,
 } from '@stet/contract/vocabulary'
+import type { ToolDefinition } from '@stet/template/config'
 import type { RunError } from '../../shared/app-error.ts'
 import type { PromptVersion } from '../documents/document.ts'
 import type { TemplateSource } from '../templates/template-engine.ts'
@@ -177,6 +180,28 @@ export interface ToolScope {
   awaited: readonly string[]
   /** The document paths from the started prompt to the current prompt. */
   lineage: readonly string[]
+  /** Answers the calls of client tools. A call that it does not answer ends the run with a tool request. */
+  canned?: CannedCalls | undefined
+}
+
+export interface CannedCalls {
+  /** Returns false if no entry is for this call. */
+  take(call: ToolCall): boolean
+  /** The entry that the call took. */
+  outcomeOf(callId: string): { result: unknown; isError: boolean }
+}
+
+/**
+ * What a caller sets for one run beside the prompt. Later runs of the conversation do not have it. Only the door for
+ * OpenAI's clients sets it.
+ */
+export interface CallerSettings {
+  /** Keys of the front matter. They count where the prompt is silent. */
+  config: Record<string, unknown>
+  /** Which tool the first model call of the run must use, as in the front matter. */
+  toolChoice?: unknown
+  /** Tools whose calls end the run. A tool of the prompt with the same name is used instead. */
+  tools: readonly ToolDefinition[]
 }
 
 export interface PromptSteps {
@@ -196,10 +221,28 @@ export interface PromptSteps {
 export interface PromptInput extends PromptSteps {
   version: PromptVersion
   /** `awaited` contains all tool names that the caller sent, in every mode. `planOf` clears the list in JSON mode. */
-  tools: Omit<ToolScope, 'runUuid'>
+  tools: Omit<ToolScope, 'runUuid' | 'canned'>
+  /** Results of client tools, by name. If present, no client tool call waits for the caller. Only experiments set it. */
+  canned?: Readonly<Record<string, readonly CannedResult[]>> | undefined
   projectDefaults: ProjectDefaults
   /** True if the run shows no `tools-requested` event. Event ids have no gaps, so a reader alone cannot leave it out. */
   omitsToolsRequested?: boolean | undefined
+  callerSettings?: CallerSettings | undefined
   /** Continues the trace of the request that queued the run. */
   traceparent?: string | undefined
 }
+
+/**
+ * The input of a chat that waits in the queue. Its messages and its configuration are those of its conversation, so they
+ * are not stored twice.
+ */
+export interface QueuedChat
+  extends Pick<
+    PromptInput,
+    'apiKeyId' | 'version' | 'tools' | 'omitsToolsRequested' | 'callerSettings' | 'traceparent'
+  > {
+  /** The number of messages that the caller gave. They are the last ones of the conversation. */
+  given: number
+}
+
+export type QueuedInput = PromptInput | QueuedChat

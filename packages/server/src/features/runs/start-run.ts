@@ -1,24 +1,43 @@
 import { randomUUID } from 'node:crypto'
 import type { Message, RunMode, RunOverrides } from '@stet/contract/vocabulary'
-import { withOverrides } from '@stet/template/config'
+import { withDefaults, withOverrides } from '@stet/template/config'
+import { defined } from '@stet/template/defined'
 import { similarNames } from '@stet/template/similar-names'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import type { Span } from '../../shared/tracer.ts'
+import type { Span } from '../../shared/telemetry.ts'
 import { requireScope } from '../access/api-key.ts'
 import type { Needs } from '../deps.ts'
+import type { DocumentText, PromptVersion } from '../documents/document.ts'
 import { type PreparedPrompt, preparePrompt } from '../documents/read-document.ts'
 import type { Claim } from '../idempotency/ports.ts'
+import type { Project } from '../projects/project.ts'
 import { parameterNames, parameterValues } from '../templates/parameters.ts'
-import { assertCompiles, USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/template-engine.ts'
+import {
+  assertCompiles,
+  type TemplateScan,
+  USER_MESSAGE_VARIABLE,
+  withUserMessage,
+} from '../templates/template-engine.ts'
 import { type StartedRun, watchRun } from './events/watch-run.ts'
 import type { ExecuteDeps } from './execute-run.ts'
 import type { KeptParameters, NewConversation, NewRun, RunStart } from './ports.ts'
-import { feedbackPrefix, type PromptInput } from './run.ts'
+import { type CallerSettings, feedbackPrefix, type PromptInput } from './run.ts'
 import { planOf, renderAhead } from './steps/run-plan.ts'
 import { superviseRun } from './supervise-run.ts'
 
-export interface StartRunInput {
+/** What a caller may ask for one run beside prompt and messages. API v3 has none of it. */
+export interface CallerRequest {
+  callerSettings?: CallerSettings | undefined
+  /** Receives the keys of `callerSettings` that the prompt sets itself. */
+  onIgnored?: ((keys: readonly string[]) => void) | undefined
+  /** What the caller asked for, as JSON of at most 64 KB, to be shown with the run. */
+  request?: string | undefined
+  /** Ends the run as soon as it has no reader, because the caller has no id to come back with. */
+  endsWithReader?: boolean | undefined
+}
+
+export interface StartRunInput extends CallerRequest {
   caller: Caller
   projectId: number
   versionRef: string
@@ -26,6 +45,8 @@ export interface StartRunInput {
   parameters: Record<string, unknown>
   messages: Message[]
   userMessage?: string
+  /** If the prompt reads the user message, the last of `messages` becomes it, provided that it is a user's text. */
+  userMessageFrom?: 'last-message' | undefined
   customIdentifier?: string
   tags?: readonly string[]
   overrides?: RunOverrides
@@ -41,7 +62,7 @@ export interface StartRunInput {
   span?: Span | undefined
 }
 
-const mostLogged = 20
+const maxLogged = 20
 
 /**
  * @throws the errors of `prepareRun` and `renderAhead`; AppError ConflictError if the Idempotency-Key was used;
@@ -75,7 +96,8 @@ export async function startRun(
   const created = deps.runs.store.create(conversation, run, input.claim, input.span)
   // Other runs are stored during the first model call, so that this call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
-  const supervised = superviseRun(deps, { conversation, run, plan, mode, stored: created, span: input.span })
+  const { span, endsWithReader } = input
+  const supervised = superviseRun(deps, { conversation, run, plan, mode, stored: created, span, endsWithReader })
   return watchRun(supervised)
 }
 
@@ -94,13 +116,17 @@ export async function prepareRun(
   const prepared = await preparePrompt(deps, input)
   const { scan, project } = prepared
   assertCompiles(scan)
-  const given = input.userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: input.userMessage }
+  const taken = input.userMessageFrom === 'last-message' ? lastUserText(input, scan.parameters) : undefined
+  const userMessage = input.userMessage ?? taken
+  const messages = taken === undefined ? input.messages : input.messages.slice(0, -1)
+  const given = userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: userMessage }
   const values = { ...input.parameters, ...given }
   const parameters = parameterValues(scan.config, values)
-  if (scan.usesSteps && input.messages.length > 0) throw refuse('messages-with-steps')
+  if (scan.usesSteps && messages.length > 0) throw refuse('messages-with-steps')
   warnOfUnknown(deps, input, prepared)
 
   const config = overrides ? withOverrides(scan.config, overrides) : scan.config
+  if (input.callerSettings) reportIgnored(input, config)
   const conversation = newConversation(deps, input, { ...prepared, config }, origin)
   const { workspaceId, projectId, versionUuid, uuid: conversationUuid, path } = conversation
   return {
@@ -111,13 +137,14 @@ export async function prepareRun(
       tools: { workspaceId, projectId, versionUuid, conversationUuid, awaited: input.tools ?? [], lineage: [path] },
       version: prepared.named,
       projectDefaults: { provider: project.defaultProvider, model: project.defaultModel },
-      source: input.userMessage === undefined ? prepared.source : withUserMessage(prepared.source, scan),
+      source: userMessage === undefined ? prepared.source : withUserMessage(prepared.source, scan),
       parameters,
       usesSteps: scan.usesSteps,
       config,
       overrides,
-      messages: input.messages,
+      messages,
       omitsToolsRequested: input.omitsToolsRequested,
+      callerSettings: input.callerSettings,
     },
     start: {
       apiKeyId: input.caller.apiKeyId,
@@ -125,8 +152,32 @@ export async function prepareRun(
       parameters: keptParameters(project.keepParameters ?? deps.runs.settings.keepParameters, values),
       overrides,
       tags,
+      request: input.request,
     },
   }
+}
+
+/** Returns the text of the last message if it can be the user message. A given parameter of that name counts instead. */
+function lastUserText(
+  { messages, parameters }: Pick<StartRunInput, 'messages' | 'parameters'>,
+  variables: readonly string[],
+): string | undefined {
+  const last = messages.at(-1)
+  const isRead = variables.includes(USER_MESSAGE_VARIABLE) && !Object.hasOwn(parameters, USER_MESSAGE_VARIABLE)
+  if (!isRead || last?.role !== 'user' || last.content.length === 0) return undefined
+  const texts = last.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.length === last.content.length ? texts.join('\n') : undefined
+}
+
+/** Reports the keys of the caller's settings that the configuration sets itself. Attributes of steps are not read. */
+export function reportIgnored(
+  { callerSettings, onIgnored }: CallerRequest,
+  config: Readonly<Record<string, unknown>>,
+): void {
+  if (!callerSettings || !onIgnored) return
+  const { toolChoice } = callerSettings
+  const { ignored } = withDefaults(config, { ...callerSettings.config, ...defined({ toolChoice }) })
+  if (ignored.length > 0) onIgnored(ignored)
 }
 
 /** Returns the tags without duplicates. @throws AppError BadRequestError for the reserved prefix. */
@@ -138,7 +189,7 @@ export function ownTags(given: readonly string[]): string[] {
 
 const maxKeptBytes = 65_536
 
-function keptParameters(isOn: boolean, values: Record<string, unknown>): KeptParameters {
+export function keptParameters(isOn: boolean, values: Record<string, unknown>): KeptParameters {
   if (!isOn) return { text: null, state: 'off' }
   const text = JSON.stringify(values)
   const isKept = text.length <= maxKeptBytes && Buffer.byteLength(text) <= maxKeptBytes
@@ -156,7 +207,7 @@ function warnOfUnknown(
   if (unknown.length === 0) return
   const warning = unknownParameters(unknown, known)
   input.warn?.(warning)
-  if (loggedWarnings.has(warning) || loggedWarnings.size >= mostLogged) return
+  if (loggedWarnings.has(warning) || loggedWarnings.size >= maxLogged) return
   loggedWarnings.add(warning)
   deps.logger.warn('run.unknown-parameters', {
     workspaceId: input.caller.workspaceId,
@@ -181,10 +232,19 @@ export async function storedOrAbandoned<T>(deps: Needs<'runs'>, run: NewRun, sto
   }
 }
 
+/** What a new conversation takes from a prompt. */
+interface ConversationPrompt {
+  project: Pick<Project, 'id' | 'defaultProvider' | 'defaultModel'>
+  version: Pick<PromptVersion, 'uuid'>
+  text: Pick<DocumentText, 'documentUuid' | 'path' | 'contentHash'>
+  scan: Pick<TemplateScan, 'config'>
+  config?: Record<string, unknown>
+}
+
 export function newConversation(
   deps: Needs<'clock'>,
-  input: Pick<StartRunInput, 'caller' | 'customIdentifier'>,
-  prepared: PreparedPrompt & { config?: Record<string, unknown> },
+  input: Pick<StartRunInput, 'customIdentifier'> & { caller: Pick<Caller, 'workspaceId' | 'sessionId'> },
+  prepared: ConversationPrompt,
   origin: NewConversation['origin'],
 ): NewConversation {
   const { project, version, text, scan, config: own = scan.config } = prepared
@@ -214,12 +274,12 @@ export function newConversation(
 }
 
 // Limits the warning, because a caller may send thousands of long names.
-const mostNamed = 5
-const longestName = 64
+const maxNamed = 5
+const maxName = 64
 
 /** Returns one ASCII line that names the first unknown parameters and suggests similar known names. */
 function unknownParameters(unknown: readonly string[], known: ReadonlySet<string>): string {
-  const sentences = unknown.slice(0, mostNamed).map((name) => {
+  const sentences = unknown.slice(0, maxNamed).map((name) => {
     const [meant] = similarNames(name, known, { limit: 1, atLeast: 0.5 })
     return `unknown parameter ${quoted(name)}${meant === undefined ? '' : `, did you mean ${quoted(meant)}?`}`
   })
@@ -228,7 +288,7 @@ function unknownParameters(unknown: readonly string[], known: ReadonlySet<string
 
 /** Shortens and quotes the name. Escapes non-ASCII characters, because Node rejects many of them in headers. */
 function quoted(name: string): string {
-  return JSON.stringify(name.slice(0, longestName)).replace(
+  return JSON.stringify(name.slice(0, maxName)).replace(
     /[^\x20-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -1,16 +1,15 @@
 import type { Message } from '@stet/contract/vocabulary'
 import { RunError, refuse } from '../../shared/app-error.ts'
-import type { Span } from '../../shared/tracer.ts'
+import type { Span } from '../../shared/telemetry.ts'
 import { createRunProgress } from './events/run-progress.ts'
-import { appendEntries, type RunRecorder, record } from './events/run-recorder.ts'
-import { saveProgress } from './events/save-progress.ts'
+import { appendEntries, type RunRecorder, record, saveProgress } from './events/run-recorder.ts'
 import type { SupervisedRun } from './events/watch-run.ts'
 import { type ExecuteDeps, executeRun } from './execute-run.ts'
 import { endedConversation, startedConversation } from './leases/active-runs.ts'
 import type { EndedRun, NewConversation, NewRun, RunEnd, StoredConversation } from './ports.ts'
 import type { ShowEvents } from './run.ts'
 import { disconnected, type Ending, encodeEnd, notStored, overdue, runFailure, stopped, whileAway } from './run-end.ts'
-import { type RunPlan, runAttributes } from './steps/run-plan.ts'
+import { type RunPlan, runAttributes, variableAttributes } from './steps/run-plan.ts'
 
 export interface SuperviseInput {
   conversation: NewConversation
@@ -24,6 +23,8 @@ export interface SuperviseInput {
   mode: EndedRun['mode']
   /** The span of the request. The run gets a child of it. */
   span?: Span | undefined
+  /** Replaces the grace period. */
+  endsWithReader?: boolean | undefined
 }
 
 interface OwnRun extends SuperviseInput {
@@ -63,13 +64,14 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
   if (messages.length > 0) progress.facts.given = { from: messages.length - plan.given, count: plan.given }
   const log = eventLog.open(
     run.uuid,
-    (count) => limitAbsence(own, settings.graceMs, count),
+    (count) => limitAbsence(own, input.endsWithReader ? 0 : settings.graceMs, count),
     input.mode === 'background',
   )
   const lastId = run.firstEventId - 1
   const { clock } = deps
   const recorder = { progress, log, conversation, clock, bounds: settings, lastId, bytes: 0, completed: undefined }
   const span = input.span?.child('run', runAttributes(input.plan, input.mode))
+  span?.setContent(() => variableAttributes(input.plan))
   const state = { grace: undefined, isExecuted: false, givingUp: new AbortController(), unstored: undefined }
   const own: OwnRun = { ...input, conversation, controller, committed, recorder, span, ...state }
   const reader = eventLog.follow(run.uuid, lastId)
@@ -85,7 +87,7 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
     abort: (reason) => controller.abort(reason),
     giveUp: () => state.givingUp.abort(),
   })
-  return { conversationUuid: conversation.uuid, committed, reader, ending }
+  return { conversationUuid: conversation.uuid, runUuid: run.uuid, committed, reader, ending }
 }
 
 async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredConversation> {
@@ -203,7 +205,7 @@ function endAs(deps: ExecuteDeps, { conversation, run, recorder }: OwnRun, endin
 }
 
 /**
- * Shows an end that says so, because a stream without a terminal event looks broken. This process stores the same end
+ * Shows this failure as the end, because a stream without a terminal event looks broken. This process stores the same end
  * once the database accepts writes again (`endAbandoned`). @throws AppError `run-not-stored`.
  */
 async function showUnstored(deps: ExecuteDeps, own: OwnRun, cause: unknown): Promise<never> {

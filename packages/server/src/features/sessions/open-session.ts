@@ -1,22 +1,23 @@
-/** Opens a session with the code of a sign-in link or with an API key. Every refusal looks the same to the caller. */
+/** Opens a session with the code of a sign-in link or with an API key, lists sessions and ends them. */
 
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { type ApiKey, hashApiKey, isWellFormedApiKey } from '../access/api-key.ts'
 import type { FailureLimiter, RateLimiter } from '../access/ports.ts'
 import { countFailure, rateLimited, refuseFlood } from '../access/verify-api-key.ts'
 import type { Needs, Stores } from '../deps.ts'
-import { logEnd } from './end-session.ts'
-import type { StoredSession } from './ports.ts'
 import {
   generateSecret,
   hashSecret,
+  isOpenSession,
   isUsableKey,
   isWellFormedSecret,
   lifetimeOf,
   type Session,
+  type StoredSession,
   sessionScope,
   sessionsPerKey,
-} from './session.ts'
+} from './ports.ts'
 
 type Credential = { code: string } | { apiKey: string }
 
@@ -119,4 +120,50 @@ async function refuseSignIn(deps: SignInDeps, address: string, refusal: Refusal)
   deps.logger.info('audit.session-refused', { ...refusal, address })
   await countFailure(deps, address)
   throw refuse('sign-in-refused')
+}
+
+type EndDeps = Needs<'stores' | 'liveCache' | 'clock' | 'logger'>
+
+export async function listSessions(deps: Needs<'stores' | 'clock'>, caller: Caller): Promise<Session[]> {
+  const filter = seesAll(caller) ? {} : { apiKeyId: caller.apiKeyId }
+  const sessions = await deps.stores.sessions.list(caller.workspaceId, filter)
+  const now = deps.clock.now()
+  return sessions.filter((session) => isOpenSession(session, now))
+}
+
+/** @throws AppError NotFoundError for a session that `listSessions` does not return. */
+export async function endSession(deps: EndDeps, { caller, id }: { caller: Caller; id: number }): Promise<void> {
+  const found = await deps.stores.sessions.findOptional(caller.workspaceId, id)
+  const isListed = found && isOpenSession(found, deps.clock.now())
+  if (!isListed || !(seesAll(caller) || found.apiKey.id === caller.apiKeyId)) throw refuse('unknown-session')
+  await end(deps, found, caller.apiKeyId)
+}
+
+/**
+ * Ends the session that a new one replaces in the same browser. Does nothing if the token names none. Only logs a failure,
+ * because the new session is already open.
+ */
+export async function endReplacedSession(deps: EndDeps, token: string): Promise<void> {
+  if (!isWellFormedSecret(token)) return
+  try {
+    const found = await deps.stores.sessions.findByToken(hashSecret(token))
+    if (found) await end(deps, found, found.apiKey.id)
+  } catch (error) {
+    deps.logger.warn('session.end-failed', { reason: error instanceof Error ? error.name : 'unknown' })
+  }
+}
+
+async function end(deps: EndDeps, session: StoredSession, by: number): Promise<void> {
+  const isEnded = await deps.stores.sessions.delete(session.workspaceId, session.id)
+  await deps.liveCache.drop(sessionScope(session.tokenHash))
+  if (isEnded) logEnd(deps, session, by)
+}
+
+/** @param by the key that ended the session. */
+function logEnd(deps: Needs<'logger'>, { id, workspaceId, apiKey }: Session, by: number): void {
+  deps.logger.info('audit.session-ended', { workspaceId, apiKeyId: apiKey.id, sessionId: id, by })
+}
+
+function seesAll({ scopes, projectId }: Caller): boolean {
+  return scopes.includes('admin') && projectId === null
 }

@@ -4,7 +4,7 @@ import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { requireScope, requireUnrestricted } from '../access/api-key.ts'
 import type { Needs } from '../deps.ts'
-import { generateSecret, hashSecret } from './session.ts'
+import { generateSecret, hashSecret } from './ports.ts'
 
 /** The number of unexpired links that a key may have. Another link ends the oldest one. */
 const linksPerKey = 100

@@ -6,7 +6,7 @@ import { keyScope } from '../access/api-key.ts'
 import type { FailureLimiter } from '../access/ports.ts'
 import { callerOf, countFailure, refuseFlood } from '../access/verify-api-key.ts'
 import type { Needs } from '../deps.ts'
-import { hashSecret, isOpenSession, isWellFormedSecret, type Session, sessionLimit, sessionScope } from './session.ts'
+import { hashSecret, isOpenSession, isWellFormedSecret, type Session, sessionLimit, sessionScope } from './ports.ts'
 
 const touchIntervalMs = 60_000
 

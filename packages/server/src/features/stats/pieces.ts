@@ -1,6 +1,6 @@
 /** Reads the steps of a range in pieces: each is one statement over at most a day of facts, or less of a busy day. */
 import { LRUCache } from 'lru-cache'
-import { heldBytes } from '../../shared/json-pieces.ts'
+import { heldBytes } from '../../shared/json-limits.ts'
 import type { Needs } from '../deps.ts'
 import type { Piece, Span, StatsDeps, StatsStore, StepCell } from './ports.ts'
 
@@ -15,20 +15,15 @@ export const closingMs = 600_000
 const mostPieceBytes = 16 * 1_024 * 1_024
 const entryBytes = 200
 
-export function createStatsDeps(store: StatsStore): StatsDeps {
-  let last: Promise<unknown> = Promise.resolve()
+export function createStatsDeps(store: StatsStore, inTurn: StatsDeps['inTurn']): StatsDeps {
   return {
     store,
+    inTurn,
     mostFacts: 50_000,
     pieces: new LRUCache({
       maxSize: mostPieceBytes,
       sizeCalculation: (steps, key) => heldBytes(steps) + 2 * key.length + entryBytes,
     }),
-    inTurn(work) {
-      const result = last.then(work)
-      last = result.catch(() => undefined)
-      return result
-    },
   }
 }
 
@@ -87,4 +82,15 @@ export function spansOf({ from, to }: Span, lengthMs: number): Span[] {
 
 function keyOf({ projectId, documentUuid = '', by, stepSeconds, from, to }: Piece): string {
   return [projectId, documentUuid, by, stepSeconds, from, to].join(' ')
+}
+
+// Node 20 has no Map.groupBy.
+export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
 }

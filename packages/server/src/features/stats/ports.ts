@@ -80,6 +80,17 @@ export interface StatsDeps {
   mostFacts: number
   /** Steps of pieces that have ended, by the piece. */
   pieces: LRUCache<string, readonly StepCell[]>
-  /** Runs one question at a time, so that questions take at most one connection. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Runs one question at a time, so that questions take at most one connection. Workspaces and keys take turns.
+   * @throws AppError ServiceUnavailableError if too many questions wait, or if the caller disconnects before its turn.
+   */
+  inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T>
+}
+
+/** The caller whose question waits for its turn. */
+export interface Asker {
+  workspaceId: number
+  apiKeyId: number
+  /** Aborted when the caller disconnects. */
+  signal: AbortSignal
 }

@@ -6,8 +6,8 @@ import { possibleInstant } from '../../shared/clock.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { findProject } from '../documents/version-ref.ts'
-import { addCells, type Cell, emptyCell, figuresOf } from './cell.ts'
-import { daySeconds, hourSeconds, readPieces, smallestSeconds, spansOf } from './pieces.ts'
+import { figuresOf, sumOf } from './cell.ts'
+import { daySeconds, groupBy, hourSeconds, readPieces, smallestSeconds, spansOf } from './pieces.ts'
 import type { DayCells, Piece, PublicationMark, StatsKey, StepCell } from './ports.ts'
 
 export interface StatsQuestion {
@@ -21,6 +21,8 @@ export interface StatsQuestion {
   documentUuid?: string | undefined
   via?: StatsVia | undefined
   top?: number | undefined
+  /** Aborted when the caller disconnects. */
+  signal: AbortSignal
 }
 
 export interface Series {
@@ -46,16 +48,20 @@ const dayMs = daySeconds * 1_000
 const longestDays = 366
 const defaultTop = 8
 
-/** @throws AppError NotFoundError for the project, BadRequestError for the range. */
+/**
+ * @throws AppError NotFoundError for the project, BadRequestError for the range, ServiceUnavailableError if too many
+ * questions wait.
+ */
 export async function readStats(
   deps: Needs<'stores' | 'liveCache' | 'stats'>,
   question: StatsQuestion,
 ): Promise<Stats> {
-  const { caller, by = 'none', via = 'api', top = defaultTop } = question
+  const { caller, by = 'none', via = 'api', top = defaultTop, signal } = question
+  const { workspaceId, apiKeyId } = caller
   const { id: projectId } = await findProject(deps, caller, question.projectId)
   const documentUuid = promptOf(question)
   const { store, inTurn } = deps.stats
-  return inTurn(async () => {
+  return inTurn({ workspaceId, apiKeyId, signal }, async () => {
     const { now, running } = await store.look(projectId, documentUuid)
     const range = rangeOf(question, now)
     const place = { projectId, documentUuid, by: by === 'none' ? 'model' : by, ...range } as const satisfies Piece
@@ -139,8 +145,6 @@ function seriesOf(steps: readonly StepCell[]): Series {
   }
 }
 
-const sumOf = (cells: readonly Cell[]) => cells.reduce((sum, cell) => addCells(sum, cell), emptyCell)
-
 async function labelsOf(
   { stats }: Needs<'stats'>,
   { projectId, by }: Piece,
@@ -148,15 +152,4 @@ async function labelsOf(
 ): Promise<ReadonlyMap<string, string>> {
   if (by === 'model') return new Map([['', 'No model']])
   return keys.length === 0 ? new Map() : stats.store.listLabels(projectId, by, keys)
-}
-
-// Node 20 has no Map.groupBy.
-function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>()
-  for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group) group.push(item)
-    else groups.set(keyOf(item), [item])
-  }
-  return groups
 }

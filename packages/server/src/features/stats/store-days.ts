@@ -5,8 +5,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Repeated, repeat } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
-import { addCells, type Cell, emptyCell } from './cell.ts'
-import { daySeconds, sumFacts } from './pieces.ts'
+import { sumOf } from './cell.ts'
+import { daySeconds, groupBy, sumFacts } from './pieces.ts'
 import type { StatsKey, StepCell, StoredDay } from './ports.ts'
 
 export type StoreDaysDeps = Needs<'stats' | 'logger'>
@@ -81,15 +81,23 @@ function storedDays(
   steps: readonly StepCell[],
   placeOf: (step: StepCell) => Place,
 ): StoredDay[] {
-  const days = new Map<string, Record<string, Record<string, Cell>>>()
-  for (const step of steps) {
-    const { documentUuid, key } = placeOf(step)
-    const cells = days.get(documentUuid) ?? {}
-    days.set(documentUuid, cells)
-    // A model may have any name, for example `constructor`.
-    const ofVia = cells[step.via] ?? (Object.create(null) as Record<string, Cell>)
-    cells[step.via] = ofVia
-    ofVia[key] = addCells(ofVia[key] ?? emptyCell, step.cell)
-  }
-  return [...days].map(([documentUuid, cells]) => ({ day, documentUuid, by, cells }))
+  const placed = steps.map((step) => ({ ...placeOf(step), via: step.via, cell: step.cell }))
+  return [...groupBy(placed, ({ documentUuid }) => documentUuid)].map(([documentUuid, own]) => ({
+    ...{ day, documentUuid, by },
+    cells: byName(
+      own,
+      ({ via }) => via,
+      (ofVia) =>
+        byName(
+          ofVia,
+          ({ key }) => key,
+          (ofKey) => sumOf(ofKey.map(({ cell }) => cell)),
+        ),
+    ),
+  }))
+}
+
+/** A model may have any name, for example `constructor`, which `fromEntries` makes an own property. */
+function byName<T, R>(items: readonly T[], nameOf: (item: T) => string, resultOf: (own: T[]) => R): Record<string, R> {
+  return Object.fromEntries([...groupBy(items, nameOf)].map(([name, own]) => [name, resultOf(own)]))
 }

@@ -1,7 +1,7 @@
 import type { ParameterType } from '@stet/contract/vocabulary'
 import { declaredType, isObject, readParameters } from '@stet/template/parameters'
 import { refuse } from '../../shared/app-error.ts'
-import { exceededBound, inputBounds } from '../../shared/json-bounds.ts'
+import { exceededBound, inputBounds } from '../../shared/json-limits.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
 import type { TemplateScan } from './template-engine.ts'
 

@@ -1,6 +1,11 @@
-/** Reads a run's configuration. The rules are those of the language, which checks apply to front matter too. */
+/** Reads a run's configuration by the rules of the language, and renders a prompt's first step. */
+
+import type { Message } from '@stet/contract/vocabulary'
 import { type ConfigFault, type PromptConfig, readConfig } from '@stet/template/config'
 import { RunError } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { parameterValues } from './parameters.ts'
+import type { EvaluationOwner, TemplateScan, TemplateSource } from './template-engine.ts'
 
 /**
  * @param supplied names of the operator's tools
@@ -24,4 +29,20 @@ function refusalOf({ key, message, feature }: ConfigFault, path: string): RunErr
 
 export function configError(path: string, key: string, message: string): RunError {
   return new RunError('document_config_error', `${path}: ${message}`, { details: { key, path } })
+}
+
+/**
+ * @throws AppError UnprocessableEntityError for the parameters; ServiceUnavailableError; RunError `chain_compile_error`
+ * if rendering fails.
+ */
+export async function renderPrompt(
+  deps: Needs<'templates' | 'clock'>,
+  { source, scan }: { source: TemplateSource; scan: Pick<TemplateScan, 'config'> },
+  given: Readonly<Record<string, unknown>>,
+  owner: EvaluationOwner,
+): Promise<Message[]> {
+  const parameters = parameterValues(scan.config, given)
+  const now = deps.clock.now().toISOString()
+  const step = await deps.templates.step({ source, parameters, now }, owner)
+  return step.done ? step.added : step.input
 }

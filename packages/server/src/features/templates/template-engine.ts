@@ -94,6 +94,12 @@ export interface StructuredAnswer {
 /** The first issues of an answer, or the reason why the schema cannot be applied. */
 export type AnswerCheck = { issues: { path: string; message: string }[] } | { failure: string }
 
+/** A rule for a value, with a pattern or a schema of a tenant. */
+export type ForeignRule = { pattern: string; flags: string; text: string } | StructuredAnswer
+
+/** Why the value breaks the rule, null if it does not, or why the rule cannot be applied. */
+export type RuleOutcome = { broken: string | null } | { failure: string; isLimit: boolean }
+
 export interface TemplateEngine {
   known: KnownTexts
   /** Returns compile errors in `errors`. @throws AppError ServiceUnavailableError; EvaluationCanceled. */
@@ -106,6 +112,8 @@ export interface TemplateEngine {
   step(input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep>
   /** Schemas and their patterns come from tenants, so they are applied outside of the server's thread. @throws as `step`. */
   checkAnswer(answer: StructuredAnswer, owner: EvaluationOwner): Promise<AnswerCheck>
+  /** Applies the rule outside of the server's thread, too. @throws as `step`. */
+  applyRule(rule: ForeignRule, owner: EvaluationOwner): Promise<RuleOutcome>
   /**
    * Runs `work` on many prompts. Each workspace runs one `work` at a time, because such work also costs time in the
    * server process.

@@ -14,7 +14,7 @@ import { withRecord } from './read-versions.ts'
 
 type CreateVersionInput = CreateVersionBody & { caller: Caller; projectId: number; signal?: AbortSignal }
 
-type Creates = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
+type Creates = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'gates' | 'clock' | 'logger'>
 
 /** A created version, and the outcome of its changes. */
 export interface CreatedVersion extends RecordedVersion, PushOutcome {}

@@ -3,7 +3,7 @@ import type { ProjectWriter } from '../documents/change-project.ts'
 import { isVacated } from '../documents/overlay.ts'
 import type { SlotOf } from '../documents/ports.ts'
 import type { Version } from '../projects/project.ts'
-import { addRelease } from '../projects/release.ts'
+import { addRelease, type OverriddenGate } from '../projects/release.ts'
 import type { Publication } from './ports.ts'
 
 interface MergeInput {
@@ -16,13 +16,14 @@ interface MergeInput {
   /** The base that an import records. Default: the live version. */
   base?: Publication['base'] | undefined
   reason?: string | undefined
+  overrides?: readonly OverriddenGate[]
 }
 
 export type MergedVersion = Version & { number: number; changeCount: number }
 
 /** Makes a draft live under the number after the highest one. */
 export async function mergeDraft({ stores, project, at }: ProjectWriter, input: MergeInput): Promise<MergedVersion> {
-  const { caller, draft, slots, changes, publication, reason } = input
+  const { caller, draft, slots, changes, publication, reason, overrides } = input
   const { workspaceId } = caller
   const paths = changes.map(({ path }) => path)
   const changed = new Set(paths)
@@ -40,7 +41,7 @@ export async function mergeDraft({ stores, project, at }: ProjectWriter, input: 
     base: input.base ?? base,
   })
   const version = { ...published, number }
-  await addRelease(stores, { caller, project, version, kind: 'publish', at, reason })
+  await addRelease(stores, { caller, project, version, kind: 'publish', at, reason, overrides })
   const changeCount = changes.filter((slot) => !isVacated(slot)).length
   if (base?.id === head?.id) return { ...version, changeCount }
   const records = await stores.versions.listRecords(workspaceId, project.id, [version])

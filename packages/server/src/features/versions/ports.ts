@@ -1,8 +1,9 @@
-/** Stores versions. After a rollback, the highest number need not be live. */
-
-import type { VersionStatus } from '@stet/contract/vocabulary'
+import type { GateMode, GateVerdict, VersionStatus } from '@stet/contract/vocabulary'
+import type { TextHead } from '../documents/document.ts'
+import type { SlotOf, VersionSet } from '../documents/ports.ts'
 import type { Version, VersionRecord } from '../projects/project.ts'
 import type { ReleasedVersion } from '../projects/release.ts'
+import type { EvaluationOwner } from '../templates/template-engine.ts'
 
 type NewVersion = Pick<Version, 'title' | 'parentVersionUuid'> & { authorId: number; at: Date }
 export type Publication = Pick<Version, 'title' | 'description'> & {
@@ -27,7 +28,7 @@ export interface VersionFilter {
   deletedAfter?: Date | undefined
 }
 
-/** Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
+/** Stores versions. After a rollback, the highest number need not be live. Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
 export interface VersionStore {
   /** Lists drafts first, newest first. Merged versions follow by descending number. */
   list(workspaceId: number, projectId: number, filter?: VersionFilter): Promise<Version[]>
@@ -59,4 +60,27 @@ export interface VersionStore {
   freeUuid(projectId: number, uuid: string): Promise<boolean>
   update(workspaceId: number, projectId: number, id: number, change: VersionChange): Promise<Version>
   touch(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
+}
+
+/** A draft as a publication would make it live. */
+export interface GatedDraft {
+  owner: EvaluationOwner
+  projectId: number
+  set: VersionSet
+  slots: readonly SlotOf<TextHead>[]
+  /** The texts that are written over those of `set`. Null: no prompt. */
+  written: ReadonlyMap<string, (Pick<TextHead, 'path' | 'documentUuid' | 'contentHash'> & { content: string }) | null>
+}
+
+export interface GateResult {
+  mode: GateMode
+  /** One for each prompt whose text or settings the draft changes, and each gate that applies to it. */
+  verdicts: GateVerdict[]
+  /** The live version and revision that the draft was compared with. Null if nothing is live. */
+  live: Pick<Version, 'uuid' | 'revision'> | null
+}
+
+/** What the gates of a project say about a draft. */
+export interface GateVerdicts {
+  read(draft: GatedDraft): Promise<GateResult>
 }

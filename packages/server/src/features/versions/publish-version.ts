@@ -3,7 +3,7 @@
  * of a prompt that the draft changes.
  */
 
-import type { PublishVersionBody } from '@stet/contract/vocabulary'
+import type { GateVerdict, PublishVersionBody } from '@stet/contract/vocabulary'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
@@ -12,9 +12,17 @@ import { isChange, isConflict } from '../documents/overlay.ts'
 import type { SlotOf } from '../documents/ports.ts'
 import { assertServed, findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import type { RecordedVersion, Version } from '../projects/project.ts'
-import { assertReleasable } from './check-release.ts'
-import { ChangedMeanwhile, untilUnchanged } from './drafts/changed-meanwhile.ts'
-import { type CompiledDraft, compileDraft, fingerprint, hashesIn, type PlannedDraft } from './drafts/compile-draft.ts'
+import { toOverridden } from '../projects/release.ts'
+import { assertGates, assertReleasable } from './check-release.ts'
+import {
+  ChangedMeanwhile,
+  type CompiledDraft,
+  compileDraft,
+  fingerprint,
+  hashesIn,
+  type PlannedDraft,
+  untilUnchanged,
+} from './drafts/compile-draft.ts'
 import {
   hashesOfConflict,
   type LiveMerges,
@@ -24,14 +32,16 @@ import {
   writeMerges,
 } from './drafts/merge-with-live.ts'
 import { mergeDraft } from './merge-draft.ts'
+import type { GateResult } from './ports.ts'
 
 type PublishVersionInput = VersionAddress & PublishVersionBody
 
-type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
+type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'gates' | 'clock' | 'logger'>
 
 /**
  * @throws AppError BadRequestError if the version is not a draft; NotFoundError for the project; ConflictError for
- * newer changes of live (unless forced), a draft that keeps changing, or a check that `block` names; UnprocessableEntityError for compile errors.
+ * newer changes of live (unless forced), a draft that keeps changing, a check that `block` names, or a gate that blocks;
+ * UnprocessableEntityError for compile errors.
  */
 export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<RecordedVersion> {
   return publishPlanned(deps, input, {
@@ -65,21 +75,24 @@ export async function publishPlanned(
     const planned = await plan(deps.stores)
     const merges = input.merge ? await mergeWithLive(deps, ownerOf(input), planned) : noMerges
     if (!input.force) assertNoConflict(planned.slots, merges)
-    const compiled = await compileDraft(deps, ownerOf(input), withMerges(planned, merges))
+    const merged = withMerges(planned, merges)
+    const compiled = await compileDraft(deps, ownerOf(input), merged)
     assertReleasable(compiled, input.block ?? [])
+    const gates = await deps.gates.read({ owner: ownerOf(input), projectId: input.projectId, ...merged })
+    const overrides = assertGates(gates, input.override)
     return changeProject(deps, input, async (writer) => {
       const draft = await write(writer)
       await writeMerges(writer, input.caller, draft, merges)
-      return publishCompiled(writer, input, draft, compiled)
+      return publishCompiled(writer, { ...input, overrides }, draft, { ...compiled, gates })
     })
   })
 }
 
 async function publishCompiled(
   writer: ProjectWriter,
-  input: Omit<PublishVersionInput, 'versionRef'>,
+  input: Omit<PublishVersionInput, 'versionRef'> & { overrides: readonly GateVerdict[] },
   draft: Version,
-  compiled: CompiledDraft,
+  compiled: CompiledDraft & { gates: GateResult },
 ): Promise<RecordedVersion> {
   const { stores, at, project } = writer
   const { workspaceId, author } = input.caller
@@ -91,6 +104,7 @@ async function publishCompiled(
   const changes = slots.filter(isChange)
   const texts = await stores.documents.list(workspaceId, draft, { paths: compiled.paths, orReferring: true })
   if (fingerprint(hashesIn(texts), changes) !== compiled.fingerprint) throw new ChangedMeanwhile()
+  await assertSameLive(writer, workspaceId, compiled.gates)
   const publication = {
     title: input.title || draft.title,
     description: input.description === undefined ? draft.description : input.description || null,
@@ -98,7 +112,8 @@ async function publishCompiled(
     publishedBy: author.id,
   }
   const { caller, reason } = input
-  const version = await mergeDraft(writer, { caller, draft, slots, changes, publication, reason })
+  const overrides = input.overrides.map(toOverridden)
+  const version = await mergeDraft(writer, { caller, draft, slots, changes, publication, reason, overrides })
   await stores.projects.touch(workspaceId, draft.projectId, at)
   const { uuid: versionUuid, number } = version
   writer.audit('audit.publish', {
@@ -109,6 +124,17 @@ async function publishCompiled(
     by: input.caller.apiKeyId,
   })
   return { ...version, publishedBy: author, forcedEdits: [] }
+}
+
+/** The texts of agents are not among those that the draft's compilation compares. */
+async function assertSameLive(
+  { stores, project }: ProjectWriter,
+  workspaceId: number,
+  gates: GateResult,
+): Promise<void> {
+  if (gates.verdicts.length === 0) return
+  const live = await stores.versions.findLiveOptional(workspaceId, project.id)
+  if (live?.uuid !== gates.live?.uuid || live?.revision !== gates.live?.revision) throw new ChangedMeanwhile()
 }
 
 /** @throws AppError BadRequestError, the same for merged, `live`, unknown, malformed and foreign versions. */

@@ -37,9 +37,15 @@ export async function readTree(
 function treeItem(slot: SlotOf<TextHead>, moves: Moves = {}): (TextHead & Moves & Pick<ItemBody, 'change'>) | null {
   const shown = shownIn(slot)
   if (!isChange(slot)) return shown && { ...headOf(shown), change: null }
-  const text = shown ?? slot.draft
+  const text = shown ?? deletedIn(slot)
   const change = shown === null ? 'deleted' : slot.live ? 'modified' : 'added'
   return text && { ...headOf(text), change, ...moves }
+}
+
+/** The row of a deleted prompt that came from elsewhere keeps that prompt, not live's at the path. */
+function deletedIn({ draft, live }: SlotOf<TextHead>): TextHead | null {
+  if (!draft || !live || live.documentUuid === draft.documentUuid) return draft
+  return { ...draft, documentUuid: live.documentUuid, contentHash: live.contentHash }
 }
 
 /** A row of the draft has `movedFrom` in another form. */

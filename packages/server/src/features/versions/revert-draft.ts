@@ -1,12 +1,11 @@
 /** Drops a draft's changes. A deleted prompt that only the draft had is restored if `paths` names it. */
 import type { RevertResult, RevertVersionBody } from '@stet/contract/vocabulary'
-import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { isChange } from '../documents/overlay.ts'
 import type { DraftRow, Slot, SlotOf } from '../documents/ports.ts'
-import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
+import { findDraftRow, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
 
 /**
@@ -20,8 +19,7 @@ export async function revertDraft(
   const { workspaceId, apiKeyId, author } = input.caller
   const paths = input.paths && [...new Set(input.paths.map(normalizeDocumentPath))]
   return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
-    const version = await findVersionRow(stores, input)
-    if (version.number !== null) throw refuse('merged-version')
+    const version = await findDraftRow(stores, input)
     const slots = await listReverted(stores, workspaceId, version, paths)
     const steps = slots.flatMap((slot) => planRevert(slot, paths !== undefined))
     const revision = { deletedAt: null, updatedAt: at, updatedBy: author }
@@ -50,17 +48,22 @@ async function listReverted(
   paths: readonly string[] | undefined,
 ): Promise<Slot[]> {
   const slots = await documents.listSlots(workspaceId, draft, paths)
-  const isMove = (slot: SlotOf<unknown>) => slot.movedTo !== null || (slot.draft?.movedFrom ?? null) !== null
-  if (paths === undefined || !slots.some(isMove)) return slots
+  const found = slots.flatMap(linkedPaths)
+  if (paths === undefined || found.length === 0) return slots
   const heads = new Map((await documents.listSlotHeads(workspaceId, draft)).map((head) => [head.path, head]))
-  const reached = new Set(slots.map(({ path }) => path))
+  const reached = new Set([...slots.map(({ path }) => path), ...found])
   // Iterating over a set also visits entries added during the iteration.
-  for (const path of reached) {
-    const { movedTo, draft: row } = heads.get(path) ?? {}
-    for (const other of [movedTo?.path, row?.movedFrom]) if (other) reached.add(other)
-  }
+  for (const path of reached) for (const other of linkedPaths(heads.get(path))) reached.add(other)
   const others = [...reached].filter((path) => !slots.some((slot) => slot.path === path))
   return others.length === 0 ? slots : [...slots, ...(await documents.listSlots(workspaceId, draft, others))]
+}
+
+/** A deleted prompt returns to the path that it came from, unless the draft shows it again. */
+function linkedPaths(slot?: SlotOf<unknown>): string[] {
+  if (!slot) return []
+  const { movedTo, draft, isElsewhere } = slot
+  const isGone = draft !== null && draft.deletedAt !== null && isElsewhere !== false
+  return [movedTo?.path, isGone ? null : draft?.movedFrom].filter((path) => typeof path === 'string')
 }
 
 interface RevertStep {
@@ -76,7 +79,7 @@ function planRevert(slot: Slot, isByPath: boolean): RevertStep[] {
   if (draft === null) return []
   const documentUuid = live?.documentUuid ?? draft.documentUuid
   const isDeleted = draft.deletedAt !== null
-  if (isDeleted && isByPath && live === null && draft.baseHash === null) {
+  if (isDeleted && isByPath && live === null && draft.baseHash === null && draft.movedFrom === null) {
     return [{ path, keep: draft, reverted: { path, documentUuid, action: 'restored' } }]
   }
   if (!isChange(slot)) return [{ path, keep: null, reverted: null }]

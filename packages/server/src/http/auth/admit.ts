@@ -4,16 +4,17 @@ import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
 import { rateLimited, verifyApiKey } from '../../features/access/verify-api-key.ts'
 import { refuse } from '../../shared/app-error.ts'
-import { noTracer } from '../../shared/tracer.ts'
+import { noTracer } from '../../shared/telemetry.ts'
 import { encodeDocumentPathTail } from '../body/address.ts'
 import { refuseQuery } from '../body/check-input.ts'
 import { readJsonBody, shortBodyBytes } from '../body/read-body.ts'
 import type { HttpDeps, Place } from '../http-deps.ts'
 import { matchedRoute } from '../mount.ts'
-import { startRequestSpan } from '../operations/request-span.ts'
 import { spendBytes, spendPoint } from '../rate-limit/rate-limit.ts'
 import { refuseForgery, verifyConsoleRequest } from './console-request.ts'
-import { callerOf, contextOf } from './request-context.ts'
+import { callerOf, contextOf, startRequestSpan } from './request-context.ts'
+
+const tracedPrefixes: ReadonlySet<string> = new Set([API_PREFIX, '/v1'])
 
 /**
  * Runs before routing. Checks in this order: the server is not stopping, its database is available, the key or the
@@ -34,7 +35,7 @@ export function admit(deps: HttpDeps): RequestHandler {
             address: () => req.ip ?? '',
           })
     contextOf(res).caller = caller
-    if (deps.tracer !== noTracer && req.baseUrl === API_PREFIX) startRequestSpan(deps.tracer, res)
+    if (deps.tracer !== noTracer && tracedPrefixes.has(req.baseUrl)) startRequestSpan(deps.tracer, res)
     const point = await spendPoint(deps, res)
     if (!point.allowed) throw rateLimited(point, caller.limit, deps.clock.now())
     req.url = encodeDocumentPathTail(req.method, req.url)

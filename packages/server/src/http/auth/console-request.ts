@@ -1,4 +1,6 @@
 /** Requests of the console: the only place that reads a cookie, and the only one that refuses forged requests. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request } from 'express'
 import { verifySession } from '../../features/sessions/verify-session.ts'
 import { refuse } from '../../shared/app-error.ts'
@@ -73,4 +75,25 @@ function sessionCookieName({ installation, isSecure }: CookiePlace): string {
 export function sessionCookie(place: CookiePlace, token: string, seconds: number): string {
   const secure = place.isSecure ? '; Secure' : ''
   return `${sessionCookieName(place)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`
+}
+
+const allowedMethods = 'GET, POST, PUT, DELETE'
+const allowedHeaders =
+  'Authorization, Content-Type, Accept, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id, X-Latitude-SDK-Version, X-Stet-SDK-Version, X-Retry-Count, X-Stet-Parameters, OpenAI-Organization, OpenAI-Project, OpenAI-Beta, X-Client-Request-Id, X-Stainless-Lang, X-Stainless-Package-Version, X-Stainless-OS, X-Stainless-Arch, X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Retry-Count, X-Stainless-Timeout, X-Stainless-Helper-Method, X-Stainless-Poll-Helper, X-Stainless-Custom-Poll-Interval, X-Stet-Project, MCP-Protocol-Version, Mcp-Method, Mcp-Name'
+const exposedHeaders =
+  'X-Request-Id, X-Conversation-Uuid, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed, X-Stet-Warning'
+
+/** Allows only listed origins, without credentials. @returns true if it answered a preflight request. */
+export function answersPreflight(allowed: ReadonlySet<string>, req: IncomingMessage, res: ServerResponse): boolean {
+  const { origin } = req.headers
+  res.setHeader('Vary', 'Origin')
+  if (origin === undefined || !allowed.has(origin)) return false
+  res.setHeader('Access-Control-Allow-Origin', origin)
+  res.setHeader('Access-Control-Expose-Headers', exposedHeaders)
+  if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return false
+  res.setHeader('Access-Control-Allow-Methods', allowedMethods)
+  res.setHeader('Access-Control-Allow-Headers', allowedHeaders)
+  res.setHeader('Access-Control-Max-Age', '600')
+  res.writeHead(204).end()
+  return true
 }

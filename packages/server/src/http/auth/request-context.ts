@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../../shared/caller.ts'
-import { randomText } from '../../shared/random-text.ts'
-import type { Span } from '../../shared/tracer.ts'
+import { randomText } from '../../shared/ids.ts'
+import type { Span, Tracer } from '../../shared/telemetry.ts'
 import { type LegacyClient, legacyClient } from '../../wire/legacy-clients.ts'
 
 export interface RequestContext {
@@ -15,6 +15,8 @@ export interface RequestContext {
   open: AbortSignal | undefined
   /** Undefined if the request is not traced. */
   span: Span | undefined
+  /** Names the span. Undefined: after method and route. */
+  spanName: string | undefined
 }
 
 // Stored on the response, because a WeakMap with many short-lived keys slows down garbage collection.
@@ -37,6 +39,7 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
     route: undefined,
     open: undefined,
     span: undefined,
+    spanName: undefined,
   }
   res.setHeader('X-Request-Id', requestId)
   res.setHeader('X-Content-Type-Options', 'nosniff')
@@ -73,4 +76,46 @@ export function whileOpen(res: ServerResponse): AbortSignal {
   })
   context.open = controller.signal
   return context.open
+}
+
+/**
+ * Starts the span of an authenticated request, with the time at which it arrived. Requests without a valid key get no
+ * span.
+ * @param parent replaces the header `traceparent`.
+ */
+export function startRequestSpan(tracer: Tracer, res: ServerResponse, parent?: string): void {
+  const context = contextOf(res)
+  context.span = requestSpan(tracer, res, context.startedAtMs, parent)
+}
+
+function requestSpan(
+  tracer: Tracer,
+  { req }: ServerResponse,
+  startedAtMs: number,
+  parent: string | undefined,
+): Span | undefined {
+  const { method = '', headers } = req
+  // Node joins repeated headers with this name, and a joined value is not a valid `traceparent`.
+  const traceparent = parent ?? headers['traceparent']?.toString()
+  const startedAt = performance.timeOrigin + startedAtMs
+  return tracer.start(method, { traceparent, startedAt, role: 'server', attributes: { 'http.request.method': method } })
+}
+
+interface EndedRequest {
+  requestId: string
+  method: string
+  route: string
+  status: number
+  /** False if the client disconnected before it had the whole response. */
+  complete: boolean
+  /** Undefined: method and route. */
+  name: string | undefined
+}
+
+/** Names the span after the route's template, because span names must have few distinct values. */
+export function endRequestSpan(span: Span, { requestId, method, route, status, complete, name }: EndedRequest): void {
+  span.rename(name ?? `${method} ${route}`)
+  span.set({ 'http.route': route, 'http.response.status_code': status, 'stet.request_id': requestId })
+  if (status >= 500) span.end(String(status))
+  else span.end(complete ? undefined : 'client_disconnected')
 }

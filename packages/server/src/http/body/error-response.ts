@@ -5,7 +5,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import type { StoredResponse } from '../../features/idempotency/ports.ts'
 import { AppError, RunError, refuse } from '../../shared/app-error.ts'
-import type { LogFields, Logger } from '../../shared/logger.ts'
+import type { LogFields, Logger } from '../../shared/telemetry.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { discardBody } from './read-body.ts'
@@ -40,10 +40,23 @@ export function errorResponse(error: unknown, requestId: string): ErrorResponse 
   return appErrorResponse(refuse('unforeseen', { requestId }))
 }
 
-export function errorHandler(log: Logger): ErrorRequestHandler {
+/** The answer to a failed request, in the form of one interface. */
+export type ShowError = (
+  error: unknown,
+  req: Request,
+  requestId: string,
+) => { status: number; headers: Record<string, string>; body: object }
+
+const showError: ShowError = (error, req, requestId) => {
+  const { body, ...rest } = errorResponse(error, requestId)
+  const isAttach = req.method === 'POST' && attachPath.test(req.originalUrl)
+  return { ...rest, body: isAttach ? { ...body, error: { message: body.message } } : body }
+}
+
+export function errorHandler(log: Logger, show: ShowError = showError): ErrorRequestHandler {
   return (error, req, res, next) => {
     const { requestId, route, span } = contextOf(res)
-    const { status, headers, body } = errorResponse(error, requestId)
+    const { status, headers, body } = show(error, req, requestId)
     if (status === 500 && !(error instanceof KeptFailure)) {
       log.error('http.unforeseen-failure', { requestId, route, ...failureFields(error), ...span?.ids })
     }
@@ -56,10 +69,8 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
     res.setHeader('Cache-Control', 'no-store')
     res.removeHeader('ETag')
-    const isAttach = req.method === 'POST' && attachPath.test(req.originalUrl)
-    const shown = isAttach ? { ...body, error: { message: body.message } } : body
-    if (req.complete) res.status(status).json(shown)
-    else answerWhileSending(req, res.status(status), JSON.stringify(shown))
+    if (req.complete) res.status(status).json(body)
+    else answerWhileSending(req, res.status(status), JSON.stringify(body))
   }
 }
 

@@ -5,7 +5,7 @@ import { MIMEType } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import { afterListening } from '../../shared/clock.ts'
-import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/json-bounds.ts'
+import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/json-limits.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guards.ts'
 import { invalidRequest, type RequestIssue } from './check-input.ts'
 

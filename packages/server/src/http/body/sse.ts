@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { RunFrames, StartedRun } from '../../features/runs/events/watch-run.ts'
 import type { AddFrame } from '../../features/runs/ports.ts'
-import type { Logger } from '../../shared/logger.ts'
+import type { Logger } from '../../shared/telemetry.ts'
 import { failureFields } from './error-response.ts'
 
 /**

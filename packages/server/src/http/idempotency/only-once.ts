@@ -52,6 +52,15 @@ function replay(res: Response, { status, headers, body }: StoredResponse): void 
   res.set(headers).status(status).json(body)
 }
 
+interface StartOnce<T> {
+  claim: Claim | undefined
+  /** All of the work, the look-up of the prompt included: a repeated request joins its run after that prompt is gone. */
+  start(): Promise<T>
+  join(run: ClaimedRun): Promise<T>
+  /** The answer to a failed start. Default: that of API v3. */
+  failure?(error: unknown): StoredResponse
+}
+
 /**
  * Starts a run, or joins the run of an earlier request with the same `Idempotency-Key`.
  * @throws KeptFailure if the stored response is an error; the errors of `startOnce` and `join`.
@@ -59,10 +68,10 @@ function replay(res: Response, { status, headers, body }: StoredResponse): void 
 export async function startedOnce<T>(
   deps: HttpDeps,
   res: Response,
-  { claim, start, join }: { claim: Claim | undefined; start(): Promise<T>; join(run: ClaimedRun): Promise<T> },
+  { claim, start, join, failure: own }: StartOnce<T>,
 ): Promise<T> {
   if (!claim) return start()
-  const failure = (error: unknown) => errorResponse(error, contextOf(res).requestId)
+  const failure = own ?? ((error: unknown) => errorResponse(error, contextOf(res).requestId))
   const outcome = await startOnce(deps, { claim, start, failure })
   if ('started' in outcome) return outcome.started
   markReplayed(res)
@@ -70,8 +79,11 @@ export async function startedOnce<T>(
   return join(outcome.run)
 }
 
-/** Returns undefined without an `Idempotency-Key`. @throws AppError BadRequestError for a malformed key. */
-export function idempotencyClaim(req: Request, res: Response): Claim | undefined {
+/**
+ * Returns undefined without an `Idempotency-Key`. @param body what a repeated request must have in common with the first.
+ * @throws AppError BadRequestError for a malformed key.
+ */
+export function idempotencyClaim(req: Request, res: Response, body: unknown = req.body): Claim | undefined {
   const key = req.headers['idempotency-key']
   if (key === undefined) return undefined
   return claimFor({
@@ -79,7 +91,7 @@ export function idempotencyClaim(req: Request, res: Response): Claim | undefined
     method: req.method,
     path: req.baseUrl + req.path.replace(/\/$/, ''),
     key: String(key),
-    body: req.body,
+    body,
     isSecret: matchedRoute(req).metadata.answersSecret === true,
     ...addressedBy(req),
   })

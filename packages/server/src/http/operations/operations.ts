@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { type OperatorRouteName, operatorRoutes } from '@stet/contract'
 import { type Request, type Response, Router } from 'express'
 import { refuse } from '../../shared/app-error.ts'
@@ -53,7 +53,7 @@ function operationAnswers(
     },
     async metrics(req, res) {
       const { authorization } = req.headers
-      const isLocal = isLoopback(req.socket.remoteAddress) && !isForwarded(req.headers)
+      const isLocal = isLoopback(req.socket.remoteAddress) && !isForwarded(req)
       permitMetrics(settings.metricsToken, bearerToken(authorization), isLocal)
       res.setHeader('Content-Type', metrics.contentType)
       writeBody(res, await metrics.text())
@@ -76,10 +76,15 @@ function scriptAnswer({ script }: Reference): Answer {
 }
 
 const forwardingHeader =
-  /^(x-forwarded|x-envoy|cf|fly|fastly|true-client|x-real|x-client|x-cluster-client|x-original)-|^(forwarded|via)$/
+  /^(x-(?!prometheus-)|cf-|fly-|fastly-|akamai-|cdn-|do-|true-client|proxy-)|(^|[-_])(forwarded|via|ip)([-_]|$)|^x_/
+const localHost = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i
 
-/** Whether a request came through a proxy, so that its client may be remote. Proxies agree on no header. */
-function isForwarded(headers: IncomingHttpHeaders): boolean {
+/**
+ * Whether a request shows that it came through a proxy, so that its client may be remote. A proxy on this machine that adds
+ * no header and sends a loopback host, such as nginx 1.30 by default, cannot be told from a local client.
+ */
+export function isForwarded({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>): boolean {
+  if (httpVersion === '1.0' || !localHost.test(headers.host ?? '')) return true
   return Object.keys(headers).some((name) => forwardingHeader.test(name))
 }
 

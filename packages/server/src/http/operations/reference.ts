@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorsPage } from '@stet/contract/errors-page'
 import openapi from '@stet/contract/openapi.json' with { type: 'json' }
-import { SharedBody } from './shared-body.ts'
+import { SharedBody } from '../raw-response.ts'
 
 interface Operation {
   summary: string

@@ -12,7 +12,7 @@ const lookMs = 250
 const stalledLooks = 2
 /** A conversation of 4 MB is in memory twice while it is read: as a row and as a value. */
 const reservedBytes = 8_388_608
-const mostWaitingMs = 10_000
+const maxWaitingMs = 10_000
 
 interface Watched {
   /** The result of `writtenBytes` before the response, and at the last progress. */
@@ -112,7 +112,7 @@ export class UnreadBudget {
       })
       const left = end(() => reject(refuse('client-disconnected')))
       const late = end(() => reject(refuse('too-many-unread-responses')))
-      const patience = setTimeout(late, mostWaitingMs).unref()
+      const patience = setTimeout(late, maxWaitingMs).unref()
       const entry: Waiting = { apiKeyId, begin }
       this.#waiting.add(entry)
       res.once('close', left)

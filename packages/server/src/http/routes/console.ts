@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { consoleContract } from '@stet/contract'
 import type { Request, Response } from 'express'
-import { listAdmins } from '../../features/access/issue-api-key.ts'
-import { endReplacedSession, endSession, listSessions } from '../../features/sessions/end-session.ts'
-import { openSession, previewSignIn } from '../../features/sessions/open-session.ts'
+import { listAdmins } from '../../features/access/change-api-keys.ts'
+import {
+  endReplacedSession,
+  endSession,
+  listSessions,
+  openSession,
+  previewSignIn,
+} from '../../features/sessions/open-session.ts'
 import { createSignInLink, publicUrlOf, signInUrl } from '../../features/sessions/sign-in-link.ts'
 import { refuse } from '../../shared/app-error.ts'
 import { consoleSessionBody, sessionBody, signInPreviewBody } from '../../wire/console.ts'

@@ -30,7 +30,7 @@ import { itemList, RawResponse } from '../raw-response.ts'
 
 type Address = ReturnType<typeof addressOf>
 
-const mostListBytes = 67_108_864
+const maxListBytes = 67_108_864
 
 export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.documents> {
   return {
@@ -43,7 +43,7 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
         if (resolved) for await (const each of listDocuments(deps, input)) yield documentBody(each, factsOf(each))
         else for await (const each of listUnresolved(deps, input)) yield unresolvedBody(each, factsOf(each))
       }
-      const body = await itemList(unread, { res, apiKeyId }, { items, bodyOf: (all) => all, mostBytes: mostListBytes })
+      const body = await itemList(unread, { res, apiKeyId }, { items, bodyOf: (all) => all, mostBytes: maxListBytes })
       return { status: 200, body }
     },
     create: creating(deps, createDocument),

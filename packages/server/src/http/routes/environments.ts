@@ -1,7 +1,7 @@
 import type { contract } from '@stet/contract'
 import { findProject } from '../../features/documents/version-ref.ts'
 import { assertEnvironment, rollBack } from '../../features/releases/roll-back.ts'
-import { releaseBody, rollbackBody } from '../../wire/release.ts'
+import { releaseBody, rollbackBody } from '../../wire/version.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'

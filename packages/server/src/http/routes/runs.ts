@@ -11,14 +11,14 @@ import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import { queueRun } from '../../features/runs/queue/queue-run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
 import { clientBody, clientFrames } from '../../wire/legacy-clients.ts'
-import { attachResultBody, runResultBody } from '../../wire/run-result.ts'
+import { attachResultBody, runResultBody } from '../../wire/run-record.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { lastEventId, versionAddress } from '../body/address.ts'
 import { type StreamedRun, writeRunStream } from '../body/sse.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { idempotencyClaim, startedOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { StreamLimit } from '../rate-limit/rate-limit.ts'
+import type { StreamLimit } from '../rate-limit/rate-limit.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
 import { RawResponse, sizedBody } from '../raw-response.ts'
 
@@ -37,8 +37,12 @@ export function toolRoutes(deps: HttpDeps): Routes<typeof contract.tools> {
   }
 }
 
-export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.runs> {
-  const deps: RunDeps = { ...httpDeps, unread, streams: new StreamLimit(httpDeps.settings.maxStreamsPerKey) }
+export function runRoutes(
+  httpDeps: HttpDeps,
+  unread: UnreadBudget,
+  streams: StreamLimit,
+): Routes<typeof contract.runs> {
+  const deps: RunDeps = { ...httpDeps, unread, streams }
   return {
     run: async ({ params, body, req, res }) => {
       const input = runInput({ params, body, req, res })
@@ -62,7 +66,8 @@ export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<type
       return { status: 200, body: await runResponse(deps, res, { claim, mode, start }) }
     },
     attach: async ({ params, body, req, res }) => {
-      const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
+      const { conversationUuid } = params
+      const address = { caller: callerOf(res), conversationUuid, runUuid: body.runUuid }
       follow(deps, res, body.stream)
       if (body.stream) {
         const run = await attachStream(deps, { ...address, afterId: lastEventId(req.get('last-event-id')) })

@@ -5,8 +5,7 @@ import { readVersionRef } from '../../features/documents/version-ref.ts'
 import { readChecks } from '../../features/versions/check-release.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
-import { deleteDraft, restoreDraft } from '../../features/versions/drafts/delete-draft.ts'
-import { updateDraft } from '../../features/versions/drafts/update-draft.ts'
+import { deleteDraft, restoreDraft, updateDraft } from '../../features/versions/drafts/change-draft.ts'
 import { updateFromEnvironment } from '../../features/versions/drafts/update-from-environment.ts'
 import { importVersion } from '../../features/versions/import-version.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
@@ -15,7 +14,7 @@ import { readTree } from '../../features/versions/read-tree.ts'
 import { listVersions, readVersion } from '../../features/versions/read-versions.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
 import { treeItemBody } from '../../wire/document.ts'
-import { createdVersionBody, pushBody, versionBody } from '../../wire/project.ts'
+import { createdVersionBody, pushBody, versionBody } from '../../wire/version.ts'
 
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { pathId, revisionAddress, versionAddress } from '../body/address.ts'
@@ -36,6 +35,7 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       onlyOnce(deps, { req, res, status: 200, bodyOf: createdVersionBody }, (own) => {
         const caller = callerOf(res)
         if (body.publish) requireScope(caller, ['publish'])
+        if (body.publish?.override?.length) requireScope(caller, ['admin'])
         const projectId = pathId(params.projectId, 'unknown-project')
         return createVersion(own, { ...body, caller, projectId, signal: whileOpen(res) })
       }),
@@ -56,9 +56,11 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       return { status: 200, body: versionBody(version) }
     },
     publish: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) =>
-        publishVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
-      ),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) => {
+        const caller = callerOf(res)
+        if (body.override?.length) requireScope(caller, ['admin'])
+        return publishVersion(own, { ...body, caller, ...versionAddress(params), signal: whileOpen(res) })
+      }),
     push: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200, bodyOf: pushBody }, (own) =>
         pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),

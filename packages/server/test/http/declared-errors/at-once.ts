@@ -95,7 +95,17 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
       const version = { name: 'new', changes: [isCreation ? added : change(bottom)], publish: {} }
       const items = [{ path: 'merged', prompt: bottom, baseHash: hash('sha256', base) }]
       const move = { from: 'two', to: 'new' }
-      const body = { ...document, ...version, ...move, items, ...(/push|publish/.test(route.path) && { merge: true }) }
+      const arms = [{ versionUuid: address.versionUuid }]
+      const judge = { projectId: project.id, type: 'judge', judge: 'three' }
+      const body = {
+        ...document,
+        ...version,
+        ...move,
+        ...judge,
+        arms,
+        items,
+        ...(/push|publish/.test(route.path) && { merge: true }),
+      }
       return httpCall(route.method, `${server.url}/api/v3${path}`, {
         headers: { authorization: `Bearer ${key}` },
         ...(route.method === 'GET' ? {} : { body }),

@@ -2,6 +2,7 @@
 
 import { consoleCauses } from './own/console.ts'
 import { exampleCauses } from './own/examples.ts'
+import { experimentCauses } from './own/experiments.ts'
 import { keyCauses } from './own/keys.ts'
 import { promptCauses } from './own/prompts.ts'
 import { runCauses } from './own/runs.ts'
@@ -14,5 +15,6 @@ export const ownCauses: Record<string, Scenario> = {
   ...keyCauses,
   ...scoreCauses,
   ...exampleCauses,
+  ...experimentCauses,
   ...consoleCauses,
 }

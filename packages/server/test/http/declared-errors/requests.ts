@@ -25,6 +25,17 @@ const inDraft = async ({ project, newDraft }: World) => ({
 })
 const conversation = async ({ conversationUuid }: World) => ({ conversationUuid })
 
+const verdict = '{ passed: { type: boolean }, reason: { type: string } }'
+const judgeSchema = `{ type: object, properties: ${verdict}, required: [passed, reason] }`
+
+async function newJudge({ bench, project, newDraft }: World): Promise<string> {
+  const draft = `/projects/${project.id}/versions/${await newDraft()}`
+  const path = newName()
+  await bench.api('POST', `${draft}/documents`, { body: { path, prompt: `---\nschema: ${judgeSchema}\n---\nJudge` } })
+  const body = { projectId: project.id, name: path, type: 'judge', judge: path }
+  return String((await bench.api('POST', '/evaluations', { body })).body['uuid'])
+}
+
 type Success = (world: World) => Promise<RouteRequest>
 
 export const successes: Record<string, Success> = {
@@ -40,6 +51,8 @@ export const successes: Record<string, Success> = {
     const { id, name } = await newProject(bench)
     return { ids: { projectId: String(id) }, body: { name } }
   },
+  'projects.gates': async (world) => ({ ids: await inProject(world) }),
+  'projects.setGates': async (world) => ({ ids: await inProject(world), body: { gates: [] } }),
   'projects.tags': async (world) => ({ ids: await inProject(world) }),
   'projects.stats': async (world) => ({ ids: await inProject(world) }),
   'versions.list': async (world) => ({ ids: await inProject(world) }),
@@ -102,10 +115,19 @@ export const successes: Record<string, Success> = {
     body: { projectId: project.id, name: newName(), metric: 'binary' },
   }),
   'evaluations.list': async ({ project }) => ({ query: `?projectId=${project.id}` }),
+  'evaluations.update': async ({ evaluationUuid }) => ({ ids: { evaluationUuid }, body: { archived: false } }),
   'evaluations.get': async ({ evaluationUuid }) => ({ ids: { evaluationUuid } }),
+  'evaluations.agreement': async (world) => ({ ids: { evaluationUuid: await newJudge(world) } }),
+  'evaluations.queue': async (world) => ({
+    ids: await inProject(world),
+    query: `?evaluation=${world.evaluationUuid}`,
+  }),
   'evaluations.annotate': async ({ conversationUuid, evaluationUuid }) => ({
     ids: { conversationUuid, evaluationUuid },
     body: { score: 3 },
+  }),
+  'evaluations.removeLabel': async ({ conversationUuid, evaluationUuid }) => ({
+    ids: { conversationUuid, evaluationUuid },
   }),
   'evaluations.annotations': async (world) => ({ ids: await conversation(world) }),
   'examples.list': async (world) => ({ ids: await inProject(world), query: `?documentUuid=${world.documentUuid}` }),
@@ -113,8 +135,30 @@ export const successes: Record<string, Success> = {
     ids: await inProject(world),
     body: { documentUuid: world.documentUuid, name: newName(), parameters: {} },
   }),
+  'examples.batch': async (world) => ({
+    ids: await inProject(world),
+    body: { documentUuid: world.documentUuid, changes: [{ name: newName(), expected: 'x', tags: ['must'] }] },
+  }),
+  'examples.fromRuns': async (world) => ({
+    ids: await inProject(world),
+    body: { runs: [String((await world.bench.run('hello')).body['uuid'])] },
+  }),
   'examples.update': async (world) => ({ ids: await world.newExample(), body: { parameters: { name: 'Ada' } } }),
   'examples.delete': async (world) => ({ ids: await world.newExample() }),
+  'experiments.create': async (world) => ({
+    ids: await inProject(world),
+    body: { path: 'hello', arms: [{ versionUuid: 'live' }], examples: [(await world.newExample()).exampleUuid] },
+  }),
+  'experiments.list': async (world) => ({ ids: await inProject(world) }),
+  'experiments.get': async (world) => ({ ids: await world.newExperiment() }),
+  'experiments.items': async (world) => ({ ids: await world.newExperiment() }),
+  'experiments.report': async (world) => ({ ids: await world.newExperiment() }),
+  'experiments.stop': async (world) => ({ ids: await world.newExperiment() }),
+  'experiments.resume': async (world) => ({ ids: await world.newExperiment(), body: {} }),
+  'experiments.scores': async (world) => {
+    const ids = await world.newExperiment()
+    return { ids, body: { scores: [{ itemUuid: await itemOf(world, ids), evaluation: 'a.eval.ts:b', passed: true }] } }
+  },
   'logs.create': async (world) => ({ ids: await inLive(world), body: { path: 'hello', messages: [] } }),
   'providerApiKeys.list': async () => ({}),
   'providerApiKeys.create': async () => ({
@@ -170,4 +214,10 @@ export async function successOf(world: World, route: WalkedRoute): Promise<Route
   const make = successes[route.name]
   if (!make) throw new Error(`${route.name} has no request that succeeds: add one to declared-errors/requests.ts`)
   return make(world)
+}
+
+/** An item of an experiment. */
+export async function itemOf({ bench }: World, { experimentUuid }: { experimentUuid: string }): Promise<string> {
+  const { text } = await bench.api('GET', `/experiments/${experimentUuid}/items`)
+  return String(JSON.parse(text).items[0].items[0].uuid)
 }

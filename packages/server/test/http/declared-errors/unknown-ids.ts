@@ -24,6 +24,7 @@ export const unknownIds: Partial<Record<ErrorCause, Scenario>> = {
     send({ conversationUuid, ...world }, route, { ids: { conversationUuid }, body: body(route) }),
   'unknown-example': (world, route) =>
     send(world, route, { ids: { projectId: String(world.project.id) }, body: body(route) }),
+  'unknown-experiment': (world, route) => send(world, route, { body: body(route) }),
   'unknown-api-key': (world, route) => send(world, route, { body: body(route) }),
   'unknown-session': (world, route) => send(world, route),
   'unknown-provider-key': (world, route) => send(world, route, { body: body(route) }),

@@ -22,6 +22,8 @@ export interface World {
   newProviderKey(): Promise<{ id: number; name: string }>
   /** Creates an example of the prompt `hello`. */
   newExample(name?: string): Promise<{ projectId: string; exampleUuid: string }>
+  /** Creates an experiment with one row, and stops it. */
+  newExperiment(): Promise<{ experimentUuid: string }>
   /** Signs in to the console. */
   newSession(): Promise<{ id: number; cookie: string }>
   newDraft(): Promise<string>
@@ -87,6 +89,10 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     keys.set(name, key)
     return key
   }
+  const newExample = async (name = newName()) => {
+    const { uuid } = await created(`/projects/${project.id}/examples`, { documentUuid, name, parameters: {} })
+    return { projectId: String(project.id), exampleUuid: String(uuid) }
+  }
   return {
     bench,
     project,
@@ -104,9 +110,14 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
       const { id } = await created('/provider-api-keys', { name, provider: 'openai', token })
       return { id: Number(id), name }
     },
-    newExample: async (name = newName()) => {
-      const { uuid } = await created(`/projects/${project.id}/examples`, { documentUuid, name, parameters: {} })
-      return { projectId: String(project.id), exampleUuid: String(uuid) }
+    newExample,
+    newExperiment: async () => {
+      const { exampleUuid } = await newExample()
+      // Without evaluations, nothing is stored after the stop.
+      const body = { path: 'hello', arms: [{ versionUuid: 'live' }], examples: [exampleUuid], evaluations: [] }
+      const { uuid } = await created(`/projects/${project.id}/experiments`, body)
+      await api('POST', `/experiments/${String(uuid)}/stop`)
+      return { experimentUuid: String(uuid) }
     },
     newSession: async () => {
       const page = browser(bench.server.url)

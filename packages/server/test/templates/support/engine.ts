@@ -11,6 +11,8 @@ import type { EvaluationMetrics } from '../../../src/adapters/evaluation/thread-
 import type {
   AnswerCheck,
   EvaluationOwner,
+  ForeignRule,
+  RuleOutcome,
   StructuredAnswer,
   TemplateEngine,
   TemplateScan,
@@ -19,7 +21,7 @@ import type {
   TemplateStepInput,
 } from '../../../src/features/templates/template-engine.ts'
 import { AppError, RunError } from '../../../src/shared/app-error.ts'
-import type { Logger } from '../../../src/shared/logger.ts'
+import type { Logger } from '../../../src/shared/telemetry.ts'
 
 const packageRoot = fileURLToPath(new URL('../../..', import.meta.url))
 const threadFile = join(packageRoot, 'dist', 'evaluation-thread.mjs')
@@ -74,6 +76,7 @@ export interface TestEngine extends TemplateEngine {
   scan(source: TemplateSource, owner?: EvaluationOwner): Promise<TemplateScan>
   step(input: TemplateStepInput, owner?: EvaluationOwner): Promise<TemplateStep>
   checkAnswer(answer: StructuredAnswer, owner?: EvaluationOwner): Promise<AnswerCheck>
+  applyRule(rule: ForeignRule, owner?: EvaluationOwner): Promise<RuleOutcome>
 }
 
 export const workspaceOne: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
@@ -96,6 +99,7 @@ export function charged(engine: TemplateEngine): TestEngine {
     scan: (source, owner = workspaceOne) => engine.scan(source, owner),
     step: (input, owner = workspaceOne) => engine.step(input, owner),
     checkAnswer: (answer, owner = workspaceOne) => engine.checkAnswer(answer, owner),
+    applyRule: (rule, owner = workspaceOne) => engine.applyRule(rule, owner),
     known: engine.known,
     inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),
@@ -117,6 +121,7 @@ export function patient(engine: TestEngine): TestEngine {
     scan: (source, owner) => ask(() => engine.scan(source, owner)),
     step: (input, owner) => ask(() => engine.step(input, owner)),
     checkAnswer: (answer, owner) => ask(() => engine.checkAnswer(answer, owner)),
+    applyRule: (rule, owner) => ask(() => engine.applyRule(rule, owner)),
     known: engine.known,
     inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),

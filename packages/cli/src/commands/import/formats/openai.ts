@@ -24,12 +24,45 @@ const bookkeeping = new Set(
  */
 export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
   const read: ReadSource = { prompts: [], refused: [] }
+  /** The versions of each prompt that has an id of OpenAI. */
+  const versions = new Map<string, NumberedPrompt[]>()
   for (const [index, { value: raw, ...place }] of entries.entries()) {
     const converted = isJsonObject(raw) ? convertPrompt(raw) : 'is not an object'
-    if (typeof converted !== 'string') read.prompts.push({ ...converted, ...place })
-    else read.refused.push({ path: `entry ${index + 1}`, ...place, reason: converted })
+    if (typeof converted === 'string') {
+      read.refused.push({ path: `entry ${index + 1}`, ...place, reason: converted })
+      continue
+    }
+    const prompt = { ...converted, ...place }
+    const { id, version, is_default: isDefault } = raw as Record<string, unknown>
+    if (prompt.path !== id) read.prompts.push(prompt)
+    else {
+      const number = /^\d{1,9}$/.test(String(version)) ? Number(version) : undefined
+      versions.set(id, [...(versions.get(id) ?? []), { prompt, number, isDefault: isDefault === true }])
+    }
   }
+  for (const [id, found] of versions) read.prompts.push(...pathsOf(id, found))
   return read
+}
+
+interface NumberedPrompt {
+  prompt: ForeignPrompt
+  number: number | undefined
+  isDefault: boolean
+}
+
+/**
+ * Applications name a prompt by its id, and maybe by its version n. The id is therefore the path of the default version,
+ * or of the newest one, and `<id>/v<n>` that of version n.
+ */
+function pathsOf(id: string, versions: readonly NumberedPrompt[]): ForeignPrompt[] {
+  const ordered = [...versions].sort((a, b) => (b.number ?? 0) - (a.number ?? 0))
+  const chosen = ordered.find(({ isDefault }) => isDefault) ?? ordered[0]
+  const numbered = ordered.flatMap(({ prompt, number }) => {
+    if (number === undefined) return []
+    // The losses of the chosen version are reported at its first path.
+    return [{ ...prompt, path: `${id}/v${number}`, losses: prompt === chosen?.prompt ? [] : prompt.losses }]
+  })
+  return chosen ? [chosen.prompt, ...numbered] : []
 }
 
 /** @returns the prompt, or the reason why the entry is not a prompt */
@@ -66,8 +99,10 @@ function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
     parameters: defaultsOf(variables, reader),
   }
   const { id } = raw
-  const alias = typeof id === 'string' && id.startsWith('pmpt_') ? { alias: id } : {}
-  return { path: name, front, text: formatMessages(found), losses, ...alias }
+  if (typeof id !== 'string' || !id.startsWith('pmpt_'))
+    return { path: name, front, text: formatMessages(found), losses }
+  const titled = name === id ? front : { description: name, ...front }
+  return { path: id, front: titled, text: formatMessages(found), losses }
 }
 
 function withPrefix(group: string, settings: unknown): Record<string, unknown> {

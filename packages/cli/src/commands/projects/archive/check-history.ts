@@ -1,5 +1,7 @@
 import { isPromptPath } from '../../../sync/prompt-path.ts'
-import { type ArchivedVersion, applyChanges, isDraft, liveOf, type ProjectArchive, Refused } from './project-archive.ts'
+import { Refused } from './archive-limits.ts'
+import type { ArchivedVersion } from './archive-lines.ts'
+import { applyChanges, isDraft, liveOf, type ProjectArchive } from './project-archive.ts'
 
 /** Checks that the versions follow one another and use exactly the texts of the archive. @throws Refused */
 export function checkHistory(archive: ProjectArchive): void {
@@ -7,7 +9,8 @@ export function checkHistory(archive: ProjectArchive): void {
   const uuids = new Set<string>()
   const paths = new Set<string>()
   const used = new Set<string>()
-  let state = new Map<string, string>()
+  // One map for all versions: a copy for each would let a small archive take hours.
+  const state = new Map<string, string>()
   const published = versions.filter((version) => !isDraft(version)).length
   if (archive.live > published || (archive.live === 0 && published > 0))
     throw new Refused(`it has no version ${archive.live}`)
@@ -25,7 +28,7 @@ export function checkHistory(archive: ProjectArchive): void {
     if (version.number !== last + 1) throw new Refused(`version ${version.number} does not follow version ${last}`)
     if ((version.parent ?? 0) > last) throw new Refused(`version ${version.number} is older than its parent`)
     last = version.number
-    state = applyChanges(state, version.changes)
+    applyChanges(state, version.changes)
     checkRevisions(version, state)
   }
   for (const { number, base } of versions)
@@ -66,14 +69,14 @@ function checkChanges({ number, changes, revisions }: ArchivedVersion, live: Rea
 }
 
 function checkRevisions({ number, revisions = [] }: ArchivedVersion, published: ReadonlyMap<string, string>): void {
-  const state = new Map(published)
+  const edited = new Map<string, string>()
   for (const [index, edit] of revisions.entries()) {
     const { path, oldHash, hash } = edit
     checkPath(`version ${number}`, path)
-    const old = state.get(path) ?? null
+    const old = edited.get(path) ?? published.get(path) ?? null
     if (edit.revision !== index + 1 || old !== oldHash || old === hash)
       throw new Refused(`a revision of version ${number} does not follow`)
-    state.set(path, hash)
+    edited.set(path, hash)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Evaluation, Project, Stet, Version } from '@stet/sdk'
+import type { Evaluation, Example, Project, Stet, Version } from '@stet/sdk'
 import { defined } from '@stet/template/defined'
 import { CliError } from '../../../exit-code.ts'
 import type {
@@ -7,8 +7,8 @@ import type {
   ArchivedExample,
   ArchivedRevision,
   ArchivedVersion,
-  ProjectArchive,
-} from './project-archive.ts'
+} from './archive-lines.ts'
+import type { ProjectArchive } from './project-archive.ts'
 
 const maxAttempts = 3
 
@@ -121,10 +121,20 @@ async function archivedExamples(
 ): Promise<ArchivedExample[]> {
   const archived: ArchivedExample[] = []
   for (const path of [...current.keys()].sort()) {
-    for (const { name, parameters, messages } of await client.examples.list(current.get(path) ?? '', { projectId }))
-      archived.push({ path, name, parameters, messages })
+    for (const example of await client.examples.list(current.get(path) ?? '', { projectId }))
+      archived.push({ path, ...archivedRow(example) })
   }
   return archived
+}
+
+function archivedRow({ name, parameters, messages, expected, checks, toolResults, tags }: Example) {
+  return {
+    ...{ name, parameters, messages },
+    ...(expected !== null && { expected }),
+    ...(checks.length > 0 && { checks }),
+    ...(Object.keys(toolResults).length > 0 && { toolResults }),
+    ...(tags.length > 0 && { tags }),
+  }
 }
 
 type Diffed = Awaited<ReturnType<Stet['versions']['diff']>>['changes'][number]

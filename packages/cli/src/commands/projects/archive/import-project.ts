@@ -2,19 +2,10 @@ import type { ImportVersionBody } from '@stet/contract/vocabulary'
 import type { Change, Version } from '@stet/sdk'
 import { CliError } from '../../../exit-code.ts'
 import { listPrompts } from '../../../sync/list-prompts.ts'
-import { documentFinder } from './find-document.ts'
-import { type ImportedEvaluation, importEvaluations } from './import-evaluations.ts'
-import { importExamples } from './import-examples.ts'
+import type { ArchivedChange, ArchivedRevision, ArchivedVersion } from './archive-lines.ts'
+import { documentFinder, type ImportedEvaluation, importEvaluations, importExamples } from './import-evaluations.ts'
 import { draftTitle, type ImportInput } from './import-target.ts'
-import {
-  type ArchivedChange,
-  type ArchivedRevision,
-  type ArchivedVersion,
-  isDraft,
-  liveOf,
-  promptsAt,
-  publishedAt,
-} from './project-archive.ts'
+import { isDraft, liveOf, promptsAt, publishedAt } from './project-archive.ts'
 
 /** Limits of one push: the server's maximum number of changes, and half of its default body limit. */
 const maxChanges = 1_000

@@ -1,6 +1,7 @@
 import type { Project, Stet, Version } from '@stet/sdk'
 import { CliError } from '../../../exit-code.ts'
-import { type ArchivedVersion, type ProjectArchive, sha256 } from './project-archive.ts'
+import type { ArchivedVersion } from './archive-lines.ts'
+import { type ProjectArchive, sha256 } from './project-archive.ts'
 
 const unfinishedMark = ' (import not finished)'
 const maxNameLength = 256

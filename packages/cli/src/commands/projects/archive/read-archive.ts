@@ -4,22 +4,21 @@ import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { CliError } from '../../../exit-code.ts'
 import { isMissing } from '../../../settings/json-file.ts'
-import { checkExamples } from './check-examples.ts'
-import { checkHistory } from './check-history.ts'
-import { readEvaluation, readExample, readHeader, readVersion, textOf } from './line-shapes.ts'
+import { archiveLimits, assertLineBytes, megabytesOf, Refused, valuesIn } from './archive-limits.ts'
 import {
   type ArchivedEvaluation,
   type ArchivedExample,
   type ArchivedVersion,
-  archiveLimits,
-  assertLineBytes,
-  isDraft,
-  megabytesOf,
-  type ProjectArchive,
-  Refused,
-  sha256,
-  valuesIn,
-} from './project-archive.ts'
+  readEnd,
+  readEvaluation,
+  readExample,
+  readHeader,
+  readText,
+  readVersion,
+} from './archive-lines.ts'
+import { checkExamples } from './check-examples.ts'
+import { checkHistory } from './check-history.ts'
+import { isDraft, type ProjectArchive, sha256 } from './project-archive.ts'
 
 const hint = 'make the archive again with stet projects export'
 
@@ -79,7 +78,7 @@ async function parseArchive(lines: AsyncIterable<Buffer>): Promise<ProjectArchiv
 /** @throws `refusal`, or Refused, if the line is not the end of an archive. */
 function hasHash(last: Buffer, hash: string, parse: (line: Buffer) => unknown, refusal: unknown): boolean {
   try {
-    return textOf(parse(last), 'end', 'sha256') === hash
+    return readEnd(parse(last)).sha256 === hash
   } catch (error) {
     throw refusal ?? error
   }
@@ -117,18 +116,21 @@ function collect(line: unknown, { versions, evaluations, examples, texts }: Cont
   else if (kind === 'evaluation') evaluations.push(readEvaluation(line))
   else if (kind === 'example') examples.push(readExample(line))
   else if (kind === 'text') {
-    const [hash, content] = [textOf(line, 'text', 'hash'), textOf(line, 'text', 'content')]
+    const { hash, content } = readText(line)
     if (sha256(content) !== hash) throw new Refused(`the text ${hash.slice(0, 8)} does not match its hash`)
     texts.set(hash, content)
   } else throw new Refused(`it has a line of an unknown kind`)
 }
 
 function assertCounts({ counts }: Header, { versions, evaluations, examples, texts }: Contents): void {
-  if (versions.length !== counts.versions) throw new Refused(`it has ${versions.length} of ${counts.versions} versions`)
-  if (evaluations.length !== counts.evaluations)
-    throw new Refused(`it has ${evaluations.length} of ${counts.evaluations} evaluations`)
-  if (texts.size !== counts.texts) throw new Refused(`it has ${texts.size} of ${counts.texts} texts`)
-  if (examples.length !== counts.examples) throw new Refused(`it has ${examples.length} of ${counts.examples} examples`)
+  const read = {
+    versions: versions.length,
+    evaluations: evaluations.length,
+    texts: texts.size,
+    examples: examples.length,
+  }
+  for (const key of ['versions', 'evaluations', 'texts', 'examples'] as const)
+    if (read[key] !== counts[key]) throw new Refused(`it has ${read[key]} of ${counts[key]} ${key}`)
 }
 
 const newline = 0x0a

@@ -1,16 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { CliError } from '../../../exit-code.ts'
-import {
-  type ArchiveLine,
-  archiveFormat,
-  archiveLimits,
-  assertLineBytes,
-  isDraft,
-  megabytesOf,
-  type ProjectArchive,
-  Refused,
-  sha256,
-} from './project-archive.ts'
+import { archiveLimits, assertLineBytes, megabytesOf, Refused } from './archive-limits.ts'
+import { type ArchiveLine, archiveFormat } from './archive-lines.ts'
+import { isDraft, type ProjectArchive, sha256 } from './project-archive.ts'
+
+/** The fields that examples have in every version of the format. */
+const plainFields = ['path', 'name', 'parameters', 'messages']
 
 /** The offset of gzip's OS field. Its usual value would make archives differ between systems. */
 const osByte = 9
@@ -28,7 +23,8 @@ export function packArchive({ project, versions, evaluations, examples, texts, l
     versions.every(({ base, revisions }) => !base && !revisions) &&
     live === versions.filter((version) => !isDraft(version)).length
   const hasMoves = versions.some(({ changes }) => changes.some(({ from }) => from !== undefined))
-  const version = hasMoves ? 3 : isPlain ? 1 : 2
+  const hasRows = examples.some((example) => Object.keys(example).some((key) => !plainFields.includes(key)))
+  const version = hasRows ? 4 : hasMoves ? 3 : isPlain ? 1 : 2
   const lines: ArchiveLine[] = [{ format: archiveFormat, version, project, counts, ...(version > 1 && { live }) }]
   const written = new Set<string>()
   for (const version of versions) {

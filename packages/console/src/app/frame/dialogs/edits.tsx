@@ -1,15 +1,18 @@
+import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { Confirm, FormDialog } from '../../../ui/dialog.tsx'
 import { TextAreaField, TextField } from '../../../ui/field.tsx'
 import { counted } from '../../../ui/time.tsx'
 import { say } from '../../../ui/toast.tsx'
+import { toPrompts } from '../../addresses.ts'
 import { Failure } from '../../failure.tsx'
 import { projectsQuery, versionsQuery } from '../../queries.ts'
 import { noticeSignedOut, queryClient, stet, useSession } from '../../session.ts'
 import { saveAll } from '../../unsaved.ts'
 import { restoreDraft } from '../lines/deleted-draft.tsx'
 import { useOpenDraft, useProjectId } from '../place.ts'
+import { draftName } from '../switches/draft-for-edit.ts'
 
 export function NewProject({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
@@ -22,16 +25,11 @@ export function NewProject({ onClose }: { onClose: () => void }) {
       onName={async (name) => {
         const { project, version } = await stet.projects.create(name)
         await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey })
-        await navigate({
-          to: '/p/$project/v/$version/prompts',
-          params: { project: String(project.id), version: version.uuid },
-        })
+        await navigate(toPrompts(project.id, version.uuid))
       }}
     />
   )
 }
-
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
 export function NewDraft({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
@@ -43,12 +41,12 @@ export function NewDraft({ onClose }: { onClose: () => void }) {
       title="New draft"
       text="A draft starts with the live prompts. Nothing that you change in it is live until you publish it."
       action="Create draft"
-      initial={`${author.name} · ${day.format(new Date())}`}
+      initial={draftName(author, new Date())}
       onClose={onClose}
       onName={async (name) => {
         const { uuid } = await stet.versions.create(name, { projectId })
         await queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey })
-        await navigate({ to: '/p/$project/v/$version/prompts', params: { project: String(projectId), version: uuid } })
+        await navigate(toPrompts(projectId, uuid))
       }}
     />
   )
@@ -93,8 +91,7 @@ export function DeleteDraft({ onClose }: { onClose: () => void }) {
   const [draft] = useState(useOpenDraft())
   if (!draft) return null
   const { uuid, projectId, title, changeCount } = draft
-  const show = (version: string) =>
-    navigate({ to: '/p/$project/v/$version/prompts', params: { project: String(projectId), version } })
+  const show = (version: string) => navigate(toPrompts(projectId, version))
   const remove = async () => {
     // A restored draft has what was typed last.
     await saveAll()
@@ -114,7 +111,6 @@ export function DeleteDraft({ onClose }: { onClose: () => void }) {
       text={`This draft has ${counted(changeCount, 'change')}. For 30 days, it can be restored at its address.`}
       action="Delete draft"
       danger
-      open
       onClose={onClose}
       onConfirm={remove}
     />
@@ -137,28 +133,23 @@ interface NameDialogProps {
 /** Asks for a name. */
 function NameDialog({ title, text, action, initial = '', onClose, onName, children }: NameDialogProps) {
   const [name, setName] = useState(initial)
-  const [state, setState] = useState<'idle' | 'busy' | 'unnamed' | { error: unknown }>('idle')
-  const submit = async () => {
-    if (!name.trim()) return setState('unnamed')
-    setState('busy')
-    try {
-      await onName(name.trim())
-      onClose()
-    } catch (error) {
-      setState({ error })
-    }
+  const [isUnnamed, setUnnamed] = useState(false)
+  const send = useMutation({ mutationFn: onName, onSuccess: onClose })
+  const submit = () => {
+    setUnnamed(!name.trim())
+    if (name.trim()) send.mutate(name.trim())
   }
   return (
-    <FormDialog title={title} text={text} submit={action} busy={state === 'busy'} onSubmit={submit} onClose={onClose}>
+    <FormDialog title={title} text={text} submit={action} busy={send.isPending} onSubmit={submit} onClose={onClose}>
       <TextField
         label="Name"
         value={name}
         maxLength={256}
-        problem={state === 'unnamed' && 'Enter a name'}
+        problem={isUnnamed && 'Enter a name'}
         onChange={(event) => setName(event.target.value)}
       />
       {children}
-      {typeof state === 'object' && <Failure error={state.error} what="Nothing was saved" />}
+      {send.error && <Failure error={send.error} what="Nothing was saved" />}
     </FormDialog>
   )
 }

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Finder, type FinderItem } from '../../../ui/finder.tsx'
 import { momentText } from '../../../ui/time.tsx'
+import { toPrompt, toPrompts } from '../../addresses.ts'
 import { foundRunsQuery, pathsOf, projectsQuery, treeQuery, versionsQuery } from '../../queries.ts'
 import { useRegistered } from '../../shortcuts.ts'
 import { useProjectId, useVersion } from '../place.ts'
@@ -102,19 +103,14 @@ function usePlaces(): Record<'prompts' | 'versions' | 'projects', FinderItem[]> 
       id: `prompt ${path}`,
       label: path,
       group: 'Prompts',
-      onSelect: () =>
-        void navigate({ to: '/p/$project/v/$version/prompts/$', params: { project, version, _splat: path } }),
+      onSelect: () => void navigate(toPrompt(project, version, path)),
     })),
     versions: (versions.data ?? []).map(({ uuid, title, version: number, isLive, status, authorName }) => ({
       id: `version ${uuid}`,
       label: number === null ? title : `v${number} ${title}`,
       group: 'Versions',
       note: isLive ? 'live' : status === 'draft' ? `draft of ${authorName}` : 'published',
-      onSelect: () =>
-        void navigate({
-          to: '/p/$project/v/$version/prompts',
-          params: { project, version: isLive ? 'live' : uuid },
-        }),
+      onSelect: () => void navigate(toPrompts(project, isLive ? 'live' : uuid)),
     })),
     projects: projects
       .filter(({ id }) => id !== projectId)
@@ -122,8 +118,7 @@ function usePlaces(): Record<'prompts' | 'versions' | 'projects', FinderItem[]> 
         id: `project ${id}`,
         label: name,
         group: 'Other projects',
-        onSelect: () =>
-          void navigate({ to: '/p/$project/v/$version/prompts', params: { project: String(id), version: 'live' } }),
+        onSelect: () => void navigate(toPrompts(id, 'live')),
       })),
   }
 }

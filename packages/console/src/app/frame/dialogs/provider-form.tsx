@@ -2,7 +2,7 @@ import type { ProviderKind } from '@stet/contract/vocabulary'
 import type { ProviderKeyInfo, ProviderTest } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
-import { SelectField, TextField } from '../../../ui/field.tsx'
+import { ChoiceField, TextField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/states.tsx'
 import { costText } from '../../../ui/time.tsx'
 import { Failure, issueOf } from '../../failure.tsx'
@@ -120,22 +120,16 @@ function ProviderFields({ values, isNew, isBrief, onChange, problemOf }: FieldsP
   return (
     <>
       {isNew && (
-        <SelectField
+        <ChoiceField
           label="Provider"
           value={values.kind}
-          onChange={({ target }) => {
-            const kind = target.value as ProviderKind
+          choices={(isBrief ? briefKinds : (Object.keys(kinds) as ProviderKind[])).map((kind) => [kind, kinds[kind]])}
+          onChange={(kind) => {
             // The usual name of a provider is its type, until the user has typed another one.
             const name = values.name === values.kind || !values.name ? kind : values.name
             onChange({ kind, name, defaultModel: '' })
           }}
-        >
-          {(isBrief ? briefKinds : (Object.keys(kinds) as ProviderKind[])).map((kind) => (
-            <option key={kind} value={kind}>
-              {kinds[kind]}
-            </option>
-          ))}
-        </SelectField>
+        />
       )}
       {!isBrief && <TextField label="Name" note="as prompts write it" {...bind('name')} />}
       <TextField
@@ -169,7 +163,7 @@ interface ModelFieldProps extends Omit<Parameters<typeof TextField>[0], 'list'> 
   kind: ProviderKind
 }
 
-/** Proposes the models whose prices the server knows. A newer one can be typed. */
+/** Proposes the models in the price table. A newer one can be typed. */
 export function ModelField({ kind, ...field }: ModelFieldProps) {
   const { data } = useQuery(modelsQuery(kind))
   const list = useId()

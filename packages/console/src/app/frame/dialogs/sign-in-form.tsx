@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Button } from '../../../ui/button.tsx'
 import { TextField } from '../../../ui/field.tsx'
@@ -15,22 +16,19 @@ interface SignInFormProps {
 /** Signs in with an API key. */
 export function SignInForm({ onSignedIn, takesFocus = true }: SignInFormProps) {
   const [apiKey, setApiKey] = useState('')
-  const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (state === 'busy') return
-    if (!apiKey.trim()) return setState({ error: new Error('Enter an API key') })
-    setState('busy')
-    try {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      if (!apiKey.trim()) throw new Error('Enter an API key')
       await signIn({ apiKey: apiKey.trim() })
-      onSignedIn()
-    } catch (error) {
-      // The server has accepted the key, so it need not stay in the page.
-      if (error instanceof CookieRefused) setApiKey('')
-      setState({ error })
-    }
+    },
+    onSuccess: onSignedIn,
+    // The server has accepted the key, so it need not stay in the page.
+    onError: (refusal) => refusal instanceof CookieRefused && setApiKey(''),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isPending) mutate()
   }
-  const error = typeof state === 'object' ? state.error : null
   return (
     <form className={css['form']} onSubmit={submit} noValidate>
       {error instanceof CookieRefused && <CookieNotice />}
@@ -47,7 +45,7 @@ export function SignInForm({ onSignedIn, takesFocus = true }: SignInFormProps) {
         onChange={(event) => setApiKey(event.target.value)}
       />
       <DetailsOf error={error} />
-      <Button type="submit" look="primary" busy={state === 'busy'}>
+      <Button type="submit" look="primary" busy={isPending}>
         Sign in
       </Button>
     </form>

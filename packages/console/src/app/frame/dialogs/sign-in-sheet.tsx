@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Dialog } from '../../../ui/dialog.tsx'
+import { listen } from '../../../ui/watched.ts'
 import { queryClient, resumeSession, sessionQuery } from '../../session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
@@ -13,9 +14,7 @@ export function SignInSheet() {
   const before = queryClient.getQueryData(sessionQuery.queryKey)
   useEffect(() => {
     // The user may have signed in with another tab, for example with a link.
-    const resume = () => void resumeSession().catch(() => undefined)
-    addEventListener('focus', resume)
-    return () => removeEventListener('focus', resume)
+    return listen(window, 'focus', () => void resumeSession().catch(() => undefined))
   }, [])
   return (
     <Dialog
@@ -27,7 +26,6 @@ export function SignInSheet() {
           {wasTyping && ' You can finish typing. Press Escape to sign in.'}
         </span>
       }
-      open
       keepsFocus={wasTyping}
       onClose={() => form.current?.querySelector('input')?.focus()}
     >

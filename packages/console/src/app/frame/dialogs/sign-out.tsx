@@ -9,7 +9,6 @@ export function SignOut({ onClose }: { onClose: () => void }) {
   const [count] = useState(countUnsaved)
   return (
     <Confirm
-      open
       title="Sign out?"
       text={`${counted(count, 'prompt')} ${count === 1 ? 'is' : 'are'} not saved. Signing out discards ${count === 1 ? 'it' : 'them'}.`}
       action="Sign out"

@@ -1,15 +1,17 @@
 import type { RunState } from '@stet/contract/vocabulary'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Button, Hidden } from '../../../ui/button.tsx'
 import { Code } from '../../../ui/copy.tsx'
 import { Icon } from '../../../ui/icon.tsx'
+import { toPrompt } from '../../addresses.ts'
+import { messageOf } from '../../failure.tsx'
 import { type Guide, setPreferences } from '../../preferences.ts'
-import { projectsQuery } from '../../queries.ts'
-import { base, stet } from '../../session.ts'
-import { DemoLine } from './demo-line.tsx'
+import { projectsQuery, providersQuery } from '../../queries.ts'
+import { base, stet, useBlocked } from '../../session.ts'
+import { saveAll } from '../../unsaved.ts'
 import css from './guide.module.css'
-import { PublishStep } from './publish-step.tsx'
 
 /** How often the steps are looked at, in milliseconds. */
 const interval = 3000
@@ -25,7 +27,7 @@ export default function GuideStrip({ guide }: { guide: Guide }) {
     <section ref={strip} className={css['guide']} aria-label="First steps">
       <ol className={css['steps']}>
         {steps.map(({ text, isDone }, at) => (
-          <li key={text} className={css['step']} data-done={isDone || undefined}>
+          <li key={text} className={css['step']} aria-current={text === current?.text ? 'step' : undefined}>
             <span className={css['number']}>{isDone ? <Icon name="check" size={14} /> : at + 1}</span>
             {text}
             {isDone && <Hidden>(done)</Hidden>}
@@ -88,7 +90,11 @@ function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
     {
       text: 'Run it',
       isDone: isCalled || done?.isTried === true,
-      next: <p className={css['run']}>Press ⏎. Run has the focus.</p>,
+      next: (
+        <p className={css['run']}>
+          Press Run<span data-keys>, or ⏎</span>.
+        </p>
+      ),
     },
     {
       text: 'Publish it',
@@ -134,4 +140,46 @@ function curlLine(projectId: number, path: string): string {
   const url = new URL(`api/v3/projects/${projectId}/versions/live/documents/run`, base)
   const body = JSON.stringify({ path, parameters: { name: 'Ada' } })
   return `curl ${url} -H "Authorization: Bearer $STET_API_KEY" -H 'Content-Type: application/json' -d '${body}'`
+}
+
+/** Publishes the draft of the first prompt, and shows the prompt in the live version. */
+function PublishStep({ guide }: { guide: Guide }) {
+  const { project: projectId, path, version } = guide
+  const needsPublish = useBlocked('publish')
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { example } = useSearch({ strict: false })
+  const publish = useMutation({
+    mutationFn: async () => {
+      await saveAll()
+      await stet.versions.publish(version, { projectId, title: 'First version' })
+      await queryClient.invalidateQueries()
+      const search = { tab: 'run' as const, ...(example && { example }) }
+      await navigate({ ...toPrompt(projectId, 'live', path), search })
+    },
+  })
+  return (
+    <div className={css['publish']}>
+      <p>Programs get the live version. Until you publish, only this console shows the draft.</p>
+      {publish.isError && <p role="alert">{messageOf(publish.error)}</p>}
+      <Button look="primary" busy={publish.isPending} blocked={needsPublish} onClick={() => publish.mutate()}>
+        Publish
+      </Button>
+    </div>
+  )
+}
+
+/** Says that no model answers, as long as the demo provider is the only one. */
+function DemoLine() {
+  const { data: providers = [] } = useQuery(providersQuery)
+  const isDemo = providers.length === 1 && providers[0]?.isDemo
+  if (!isDemo) return null
+  return (
+    <p className="faint">
+      stet’s demo provider is answering, not a model ·{' '}
+      <Link to="/settings/$page" params={{ page: 'providers' }}>
+        Add a key
+      </Link>
+    </p>
+  )
 }

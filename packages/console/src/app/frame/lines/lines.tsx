@@ -4,6 +4,7 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { Button, buttonClass } from '../../../ui/button.tsx'
 import { CopyButton } from '../../../ui/copy.tsx'
 import { Notice } from '../../../ui/states.tsx'
+import { toPrompt } from '../../addresses.ts'
 import { base, sessionQuery } from '../../session.ts'
 import { useLeftPrompts } from '../../unsaved.ts'
 import css from '../frame.module.css'
@@ -39,11 +40,7 @@ function LeftPrompts() {
       actions={
         <>
           <CopyButton text={text} label="Copy it" />
-          <Link
-            to="/p/$project/v/$version/prompts/$"
-            params={{ project: String(projectId), version: versionUuid, _splat: path }}
-            className={buttonClass()}
-          >
+          <Link {...toPrompt(projectId, versionUuid, path)} className={buttonClass()}>
             Open
           </Link>
         </>

@@ -1,5 +1,5 @@
 import { ConnectionError } from '@stet/sdk'
-import { useWatched, Watched } from '../../../ui/watched.ts'
+import { listen, useWatched, Watched } from '../../../ui/watched.ts'
 import { saveAll } from '../../unsaved.ts'
 import { noticeOutage, onOutageEnd } from './connection.ts'
 
@@ -12,8 +12,7 @@ export function useStale(): boolean {
 
 /** Notices that a part of the page is gone, until the returned function is called. The shell calls this once. */
 export function listenForUpgrade(): () => void {
-  addEventListener('vite:preloadError', noticeMissingPart)
-  return () => removeEventListener('vite:preloadError', noticeMissingPart)
+  return listen(window, 'vite:preloadError', noticeMissingPart)
 }
 
 /** Without a connection a part cannot be loaded either. After an upgrade the page's own script is gone as well. */
@@ -29,7 +28,7 @@ function askForScript(): Promise<Response | null> {
 }
 
 /**
- * Loads a part of the page. While the server does not answer, this waits, and a line above the screen says so.
+ * Loads a part of the page. While the server does not answer, this waits, and a line above the screen shows that.
  *
  * @throws MissingPart
  */

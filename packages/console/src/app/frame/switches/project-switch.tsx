@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Hidden } from '../../../ui/button.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { Menu, MenuGroup, MenuItem, MenuLink, MenuSeparator } from '../../../ui/menu.tsx'
+import { toPrompts } from '../../addresses.ts'
 import { projectsQuery } from '../../queries.ts'
 import { useBlocked, useSession } from '../../session.ts'
 import css from '../frame.module.css'
@@ -26,13 +27,10 @@ export function ProjectSwitch() {
         </button>
       }
     >
+      <MenuLink link={<Link to="/" state={{ isHomeWanted: true }} />}>Home</MenuLink>
       <MenuGroup label="Projects">
         {data.map(({ id, name }) => (
-          <MenuLink
-            key={id}
-            link={<Link to="/p/$project/v/$version/prompts" params={{ project: String(id), version: 'live' }} />}
-            note={id === current && <Icon name="check" />}
-          >
+          <MenuLink key={id} link={<Link {...toPrompts(id, 'live')} />} note={id === current && <Icon name="check" />}>
             {name}
           </MenuLink>
         ))}

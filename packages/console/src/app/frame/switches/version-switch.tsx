@@ -7,6 +7,7 @@ import { Icon } from '../../../ui/icon.tsx'
 import { Live } from '../../../ui/mark.tsx'
 import { Menu, MenuGroup, MenuItem, MenuLink, MenuSeparator } from '../../../ui/menu.tsx'
 import { counted } from '../../../ui/time.tsx'
+import { toChanges, toPrompt, toPrompts } from '../../addresses.ts'
 import { versionsQuery } from '../../queries.ts'
 import { useBlocked, useSession } from '../../session.ts'
 import css from '../frame.module.css'
@@ -72,7 +73,7 @@ function ChangesLink({ changeCount }: { changeCount: number }) {
   const { project, version } = useParams({ strict: false })
   if (!project || !version) return null
   return (
-    <Link to="/p/$project/v/$version/changes" params={{ project, version }} className={css['changes']}>
+    <Link {...toChanges(project, version)} className={css['changes']}>
       <span>Changes</span>
       <span className={join(css['count'], changeCount === 0 && css['countNone'])}>{changeCount}</span>
     </Link>
@@ -153,34 +154,20 @@ function noteOf(draft: Version, ownId: number): string {
 }
 
 /** Leads to the same prompt in another version, or to its prompts. */
-function VersionLink({
-  to,
-  isOpen,
-  note,
-  children,
-}: {
+function VersionLink({ to, isOpen, note: text, children }: VersionLinkProps) {
+  const { project = '', _splat } = useParams({ strict: false })
+  const link = _splat ? <Link {...toPrompt(project, to, _splat)} search={true} /> : <Link {...toPrompts(project, to)} />
+  const note = (
+    <>
+      {text} {isOpen && <Icon name="check" size={14} />}
+    </>
+  )
+  return <MenuLink {...{ link, note, children }} />
+}
+
+interface VersionLinkProps {
   to: string
   isOpen: boolean
   note: string
   children: ReactNode
-}) {
-  const { project = '', _splat } = useParams({ strict: false })
-  const params = { project, version: to }
-  const link = _splat ? (
-    <Link to="/p/$project/v/$version/prompts/$" params={{ ...params, _splat }} search={true} />
-  ) : (
-    <Link to="/p/$project/v/$version/prompts" params={params} />
-  )
-  return (
-    <MenuLink
-      link={link}
-      note={
-        <>
-          {note} {isOpen && <Icon name="check" size={14} />}
-        </>
-      }
-    >
-      {children}
-    </MenuLink>
-  )
 }

@@ -2,13 +2,14 @@ import { ApiError, type TreeItem } from '@stet/sdk'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { toPrompt } from '../../../app/addresses.ts'
 import { messageOf } from '../../../app/failure.tsx'
 import { noticeSignedOut } from '../../../app/session.ts'
 import { kindOf } from '../../../editor/diff/changed-prompts.ts'
 import { RevertDialog } from '../../../editor/diff/revert-dialog.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Dialog, FormDialog } from '../../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../../ui/field.tsx'
+import { ChoiceField, TextField } from '../../../ui/field.tsx'
 import { counted } from '../../../ui/time.tsx'
 import { movesOf } from '../tree/tree.ts'
 import { promptPath } from './prompt-path.ts'
@@ -51,7 +52,10 @@ function PathDialog({ edits, dialog, items, onClose }: PathDialogProps) {
   const [skeleton, setSkeleton] = useState<(typeof skeletons)[number]>(skeletons[0])
   const path = promptPath(typed, new Set(items.flatMap((item) => item.path.split('/'))))
   const send = useMutation({
-    mutationFn: () => (row ? edits.move(movesOf(items, row, path), row.key) : edits.create(path, skeleton.text)),
+    mutationFn: () =>
+      row
+        ? edits.move(movesOf(items, row, path), row.key, row.kind === 'folder' ? `${path}/` : path)
+        : edits.create(path, skeleton.text),
     onError: noticeSignedOut,
   })
   const isReady = path !== '' && path !== before && !typed.endsWith('/')
@@ -84,36 +88,31 @@ function PathDialog({ edits, dialog, items, onClose }: PathDialogProps) {
         }}
       />
       {!row && (
-        <SelectField
+        <ChoiceField
           label="Start from"
           hint={skeleton.hint}
           value={skeleton.name}
-          onChange={({ target }) => setSkeleton(skeletons.find(({ name }) => name === target.value) ?? skeletons[0])}
-        >
-          {skeletons.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </SelectField>
+          choices={skeletons.map(({ name }) => [name, name] as const)}
+          onChange={(chosen) => setSkeleton(skeletons.find(({ name }) => name === chosen) ?? skeletons[0])}
+        />
       )}
     </FormDialog>
   )
 }
 
 /** Named after a move, because publishing refuses them. */
-function BrokenReferences({ projectId, from, versionUuid, paths, onClose }: BrokenReferencesProps) {
-  const params = { project: String(projectId), version: versionUuid }
+function BrokenReferences({ projectId, said, from, versionUuid, paths, onClose }: BrokenReferencesProps) {
   return (
     <Dialog
-      open
       title="Renamed"
-      text={`${counted(paths.length, 'prompt')} still ${paths.length === 1 ? 'refers' : 'refer'} to ${from}. Change the references before you publish.`}
+      text={`${said}. ${counted(paths.length, 'prompt')} still ${paths.length === 1 ? 'refers' : 'refer'} to ${from}. Change the references before you publish.`}
       actions={<Button onClick={onClose}>Close</Button>}
       onClose={onClose}
     >
       <ul>
         {paths.map((path) => (
           <li key={path}>
-            <Link to="/p/$project/v/$version/prompts/$" params={{ ...params, _splat: path }} onClick={onClose}>
+            <Link {...toPrompt(projectId, versionUuid, path)} onClick={onClose}>
               {path}
             </Link>
           </li>

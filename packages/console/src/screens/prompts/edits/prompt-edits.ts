@@ -1,8 +1,8 @@
 import type { Change, PushResult, TreeItem } from '@stet/sdk'
+import { type DraftForEdit, draftForEdit } from '../../../app/frame/switches/draft-for-edit.ts'
 import { treeQuery, versionsQuery } from '../../../app/queries.ts'
 import { queryClient, stet } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
-import { type DraftForEdit, draftForEdit } from '../../../editor/draft-for-edit.ts'
 import type { Move } from '../tree/tree.ts'
 
 /** Where a change is made. Changes on live go into a draft. */
@@ -45,7 +45,13 @@ export async function createPrompt(place: EditPlace, path: string, content: stri
  * @throws ConflictError if a new path has a prompt
  */
 export async function movePrompts(place: EditPlace, moves: readonly Move[]): Promise<Edited & { broken: string[] }> {
-  await Promise.allSettled(moves.map(({ from }) => openBuffers.find({ ...place, path: from })?.save()))
+  await Promise.allSettled(
+    moves.map(({ from, path }) => {
+      const buffer = openBuffers.find({ ...place, path: from })
+      if (buffer) buffer.ownPath = path
+      return buffer?.save()
+    }),
+  )
   let broken: string[] = []
   const done = await edited(
     place,

@@ -1,6 +1,7 @@
 import type { TreeItem } from '@stet/sdk'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { toPrompt, toPrompts } from '../../../app/addresses.ts'
 import { noticeSignedOut, useBlocked } from '../../../app/session.ts'
 import { openBuffers } from '../../../editor/buffer/open-buffers.ts'
 import { say } from '../../../ui/toast.tsx'
@@ -12,7 +13,7 @@ export type EditDialog =
   | { kind: 'new'; path: string }
   | { kind: 'rename'; row: Pick<Row, 'kind' | 'key'>; path: string }
   /** After a move: the prompts of the version that still refer to an old path. */
-  | { kind: 'broken'; from: string; versionUuid: string; paths: readonly string[] }
+  | { kind: 'broken'; said: string; from: string; versionUuid: string; paths: readonly string[] }
   | { kind: 'revert'; item: TreeItem }
 
 interface EditFailure {
@@ -27,8 +28,8 @@ export interface PromptEdits {
   dialog: EditDialog | null
   ask: (dialog: EditDialog | null) => void
   create: (path: string, text: string) => Promise<void>
-  /** @param from what the user sees moving: a prompt or a folder */
-  move: (moves: readonly Move[], from: string) => Promise<void>
+  /** @param from what the user sees moving: a prompt, or a folder with a slash at its end, like `to` */
+  move: (moves: readonly Move[], from: string, to: string) => Promise<void>
   /** Deletes without a question, because it can be undone. */
   remove: (path: string) => void
   /** Drops what the draft changes at the path: brings a deleted prompt back, or drops a text. */
@@ -76,14 +77,15 @@ export function usePromptEdits(place: EditPlace & { isDraft: boolean }, shown: S
       if (done.draft) say(`Created ${path}${where(done)}`)
       setDialog(null)
     },
-    async move(moves, from) {
+    async move(moves, from, to) {
       setFailure(null)
       const show = startShow()
       const { broken, ...done } = await movePrompts(place, moves)
       const moved = moves.find((move) => move.from === shown.path)
       await show(done, moved?.path ?? shown.path, moved !== undefined)
-      if (done.draft) say(`Renamed ${from}${where(done)}`)
-      setDialog(broken.length > 0 ? { kind: 'broken', from, versionUuid: done.versionUuid, paths: broken } : null)
+      const said = `Renamed ${from} to ${to}${where(done)}`
+      if (broken.length === 0) say(said)
+      setDialog(broken.length > 0 ? { kind: 'broken', said, from, versionUuid: done.versionUuid, paths: broken } : null)
     },
     remove: (path) => {
       setFailure(null)
@@ -118,14 +120,11 @@ function useShow(projectId: number, shown: Shown) {
       const { version, path: open } = latest.current
       const hasLeft = router.latestLocation.pathname !== pathname
       if (hasLeft || (versionUuid === version && path === open)) return
-      const params = { project: String(projectId), version: versionUuid }
-      if (path === undefined) await navigate({ to: '/p/$project/v/$version/prompts', params })
-      else
-        await navigate({
-          to: '/p/$project/v/$version/prompts/$',
-          params: { ...params, _splat: path },
-          search: ({ tab, ...rest }) => ({ ...(tab && { tab }), ...(isMoved && rest) }),
-        })
+      if (path === undefined) return navigate(toPrompts(projectId, versionUuid))
+      await navigate({
+        ...toPrompt(projectId, versionUuid, path),
+        search: ({ tab, ...rest }) => ({ ...(tab && { tab }), ...(isMoved && rest) }),
+      })
     }
   }
 }

@@ -31,6 +31,7 @@ export function usePaneLayout({ path, tab, onTab }: Address): PaneLayout {
   const isTreeOver = layout === 'narrow' && (path === undefined || treeOver === path)
   const beside = layout === 'wide' ? 'run' : 'text'
   const chosen = isTreeOver ? 'tree' : path === undefined ? 'text' : (tab ?? beside)
+  const isFull = layout === 'wide' && chosen === 'examples'
   const isTab = (name: PaneName) => layout === 'narrow' || (name !== 'tree' && (layout === 'medium' || name !== 'text'))
   return {
     layout,
@@ -41,7 +42,7 @@ export function usePaneLayout({ path, tab, onTab }: Address): PaneLayout {
       if (name !== 'tree') onTab(name === 'text' ? undefined : name)
     },
     isTab,
-    isShown: (name) => name === chosen || !isTab(name),
+    isShown: (name) => name === chosen || (!isTab(name) && !(isFull && name === 'text')),
   }
 }
 
@@ -63,7 +64,7 @@ const storageKey = 'stet.panes'
 export function usePaneWidths(): [PaneWidths, (change: Partial<PaneWidths>) => void] {
   const [widths, setWidths] = useState<PaneWidths>(() => ({
     tree: 264,
-    side: Math.round(Math.min(Math.max(400, window.innerWidth * 0.28), 640)),
+    side: Math.round(Math.min(Math.max(424, window.innerWidth * 0.28), 640)),
     ...Object(stored(storageKey)),
   }))
   const keep = (change: Partial<PaneWidths>) => {

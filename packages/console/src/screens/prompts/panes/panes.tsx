@@ -25,6 +25,7 @@ export function Panes({ panes, tree, hasPanels, children }: PanesProps) {
       className={css['panes']}
       data-layout={panes.layout}
       data-empty={!hasPanels || undefined}
+      data-full={(hasPanels && panes.chosen === 'examples') || undefined}
       style={{ '--tree': `${widths.tree}px`, '--side': `${widths.side}px` } as CSSProperties}
     >
       <Pane name="tree" panes={panes}>
@@ -40,7 +41,7 @@ export function Panes({ panes, tree, hasPanels, children }: PanesProps) {
           onChange={(next) => setWidths({ tree: next })}
         />
       )}
-      {hasPanels && panes.layout === 'wide' && (
+      {hasPanels && panes.layout === 'wide' && panes.chosen !== 'examples' && (
         <Splitter
           label="Width of the panel"
           keys="r p"
@@ -60,6 +61,7 @@ const tabTexts: Record<PaneName, string> = {
   tree: 'Prompts',
   text: 'Text',
   run: 'Run',
+  examples: 'Examples',
   parameters: 'Parameters',
   preview: 'Preview',
   references: 'References',

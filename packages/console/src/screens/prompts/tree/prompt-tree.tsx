@@ -14,6 +14,7 @@ import { changeMarks, describeChange, kindOf } from '../../../editor/diff/change
 import { Hidden, join } from '../../../ui/button.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { counted, countText } from '../../../ui/time.tsx'
+import { listen } from '../../../ui/watched.ts'
 import css from './tree.module.css'
 import { type FolderRow, isBroken, moved, type PromptRow, type Row, typedRow } from './tree.ts'
 
@@ -108,7 +109,7 @@ const FolderLine = memo(({ row, isCurrent, isTarget }: LineProps<FolderRow> & { 
     <span className={css['sign']} data-open={row.isOpen || undefined}>
       <Icon name="right" size={12} />
     </span>
-    <span className={css['folder']}>{row.name}</span>
+    <span className={join(css['folder'], 'faint')}>{row.name}</span>
     {!row.isOpen && row.errors > 0 && <ErrorMark text={`${counted(row.errors, 'prompt')} with errors`} />}
     {!row.isOpen && row.changes > 0 && (
       <span className={css['dot']} title={counted(row.changes, 'change')}>
@@ -280,13 +281,12 @@ function useKeptFocus(tree: RefObject<HTMLDivElement | null>, rows: readonly Row
   useEffect(() => {
     const list = tree.current
     if (!list) return
-    const onFocusOut = ({ target }: FocusEvent) =>
+    return listen(list, 'focusout', ({ target }) =>
       queueMicrotask(() => {
         const isElsewhere = !list.contains(list.ownerDocument.activeElement)
         if (isElsewhere && (target as Node).isConnected) kept.current.hasFocus = false
-      })
-    list.addEventListener('focusout', onFocusOut)
-    return () => list.removeEventListener('focusout', onFocusOut)
+      }),
+    )
   }, [tree])
 }
 

@@ -2,6 +2,7 @@ import type { TreeItem } from '@stet/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { toPrompt } from '../../../app/addresses.ts'
 import { Failure, messageOf } from '../../../app/failure.tsx'
 import { isOutage } from '../../../app/frame/lines/connection.ts'
 import { stepFrom, useShortcuts, useStepKeys } from '../../../app/shortcuts.ts'
@@ -195,8 +196,7 @@ function useOpenPath({ projectId, versionUuid }: EditPlace): (path: string | und
   return (path) =>
     path !== undefined &&
     void navigate({
-      to: '/p/$project/v/$version/prompts/$',
-      params: { project: String(projectId), version: versionUuid, _splat: path },
+      ...toPrompt(projectId, versionUuid, path),
       search: ({ tab }) => (tab ? { tab } : {}),
     })
 }

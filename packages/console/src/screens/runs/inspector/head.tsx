@@ -6,14 +6,14 @@ import { versionsQuery } from '../../../app/queries.ts'
 import { useBlocked } from '../../../app/session.ts'
 import { useShortcut } from '../../../app/shortcuts.ts'
 import { isActiveRun, noFigure, runCost, runDuration, runTokens } from '../../../runs/run-figures.ts'
-import { RunState } from '../../../runs/run-state.tsx'
-import { Button } from '../../../ui/button.tsx'
+import { ownTags, RunState, Tags } from '../../../runs/run-state.tsx'
+import { Button, join } from '../../../ui/button.tsx'
 import { CopyButton } from '../../../ui/copy.tsx'
 import { withSigns } from '../../../ui/hidden-characters.ts'
-import { Chip } from '../../../ui/mark.tsx'
+import layout from '../../../ui/styles/layout.module.css'
 import { Figure, Figures } from '../../../ui/table.tsx'
 import { durationText, Time } from '../../../ui/time.tsx'
-import { ownTags, versionName } from '../filters.ts'
+import { versionName } from '../filters.ts'
 import css from './inspector.module.css'
 import { Labels } from './labels.tsx'
 import { RunActions } from './run-actions.tsx'
@@ -34,11 +34,11 @@ export function RunHead({ run, runs, followed }: RunHeadProps) {
   const version = versionName(versions, versionUuid)
   const params = { project: String(projectId), version: versionRef(projectId, versionUuid), _splat: path }
   return (
-    <header className={css['head']}>
+    <header className={layout['stack']}>
       <Link to="/p/$project/runs" params={{ project: String(projectId) }} className={css['back']}>
         <span aria-hidden="true">← </span>All runs
       </Link>
-      <div className={css['titleRow']}>
+      <div className={layout['row']}>
         <h1 className={css['title']} tabIndex={-1}>
           <Link to="/p/$project/v/$version/prompts/$" params={params}>
             {path}
@@ -48,15 +48,15 @@ export function RunHead({ run, runs, followed }: RunHeadProps) {
         <RunState status={status} />
         <RunActions run={run} />
       </div>
-      <p className={css['uuid']}>
+      <p className={join(layout['uuid'], layout['small'], css['uuid'])}>
         <code>{uuid}</code>
         <CopyButton text={uuid} aria-label="Copy the uuid of the run" />
       </p>
       <Facts run={run} followed={followed} />
       <Said run={run} />
       {runs.length > 1 && (
-        <nav className={css['chips']} aria-label="Runs of this conversation">
-          <span className={css['quiet']}>This conversation</span>
+        <nav className={join(layout['row'], css['chips'])} aria-label="Runs of this conversation">
+          <span className={layout['small']}>This conversation</span>
           {runs.map((one, at) => (
             <Link
               key={one.uuid}
@@ -107,19 +107,14 @@ function Facts({ run, followed }: { run: RunDetails; followed: Followed }) {
 
 /** Tags, feedback and the note. */
 function Said({ run }: { run: RunDetails }) {
-  const { tags, note, feedback } = run
+  const { tags, note } = run
   const [isEditing, setEditing] = useState(false)
   const blocked = useBlocked('run')
   useShortcut({ keys: 't', label: 'Edit tags and note', group: 'Run', blocked, run: () => setEditing(true) })
   return (
-    <div className={css['said']}>
-      <div className={css['chips']}>
-        {feedback && <Chip tone={feedback === 'down' ? 'red' : 'green'}>thumbs {feedback}</Chip>}
-        {ownTags(tags).map((tag) => (
-          <Chip key={tag} className={css['tag'] ?? ''}>
-            {withSigns(tag)}
-          </Chip>
-        ))}
+    <div className={layout['stack']}>
+      <div className={join(layout['row'], css['chips'])}>
+        <Tags run={run} />
         <Button look="quiet" shortcut="t" blocked={blocked} onClick={() => setEditing(true)}>
           {ownTags(tags).length > 0 || note ? 'Edit tags and note' : 'Add tags and a note'}
         </Button>
@@ -129,7 +124,7 @@ function Said({ run }: { run: RunDetails }) {
           <p className={css['noteText']} dir="auto">
             {withSigns(note.text)}
           </p>
-          <figcaption className={css['quiet']}>
+          <figcaption className={layout['small']}>
             {note.author && `${withSigns(note.author.name)}, `}
             <Time at={note.at} />
           </figcaption>

@@ -3,12 +3,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { issueOf, messageOf } from '../../../app/failure.tsx'
 import { stet } from '../../../app/session.ts'
-import { Button, Hidden } from '../../../ui/button.tsx'
+import { ownTags } from '../../../runs/run-state.tsx'
+import { Button, Hidden, join } from '../../../ui/button.tsx'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { TextAreaField, TextField } from '../../../ui/field.tsx'
 import { withSigns } from '../../../ui/hidden-characters.ts'
 import { Icon } from '../../../ui/icon.tsx'
-import { changedTags, ownTags, typedTags } from '../filters.ts'
+import layout from '../../../ui/styles/layout.module.css'
+import { typedTags } from '../filters.ts'
 import css from './inspector.module.css'
 import { runQuery } from './queries.ts'
 
@@ -22,13 +24,9 @@ export function Labels({ run: { uuid, ...opened }, onClose }: { run: RunDetails;
   const client = useQueryClient()
   const save = useMutation({
     mutationFn: async () => {
-      const isTagged = removed.length > 0 || added.trim() !== ''
-      // The server replaces all tags, so those of this moment are read.
-      const now = isTagged ? (await stet.runs.get(uuid)).tags : []
-      const tags = changedTags(now, { added: typedTags(added), removed })
       const isNoted = note !== null && note !== (run.note?.text ?? '')
-      if (tags || isNoted)
-        await stet.conversations.update(run.conversationUuid, { ...(tags && { tags }), ...(isNoted && { note }) })
+      const tags = { addTags: typedTags(added), removeTags: [...removed] }
+      await stet.conversations.update(run.conversationUuid, { ...tags, ...(isNoted && { note }) })
     },
     onSuccess: async () => {
       await Promise.all([
@@ -49,7 +47,7 @@ export function Labels({ run: { uuid, ...opened }, onClose }: { run: RunDetails;
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <div className={css['chips']}>
+      <div className={join(layout['row'], css['chips'])}>
         {ownTags(run.tags)
           .filter((tag) => !removed.includes(tag))
           .map((tag) => (

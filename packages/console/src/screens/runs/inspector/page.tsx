@@ -7,8 +7,10 @@ import { preferences, setPreferences } from '../../../app/preferences.ts'
 import { useSession } from '../../../app/session.ts'
 import { useStepKeys } from '../../../app/shortcuts.ts'
 import { isActiveRun } from '../../../runs/run-figures.ts'
+import { join } from '../../../ui/button.tsx'
 import { Screen } from '../../../ui/screen.tsx'
 import { Skeleton } from '../../../ui/states.tsx'
+import layout from '../../../ui/styles/layout.module.css'
 import { Tabs } from '../../../ui/table.tsx'
 import { listOrder, noticeOpened } from '../list-order.ts'
 import { RunHead } from './head.tsx'
@@ -67,22 +69,16 @@ function Inspector({ run }: { run: RunDetails }) {
   const navigate = route.useNavigate()
   const id = useId()
   const runs = useQuery(runsOfQuery(run.conversationUuid))
-  const isLatest = runs.data?.at(-1)?.uuid === run.uuid
   const isActive = isActiveRun(run)
-  const followed = useFollowed(
-    run,
-    isLatest && (isActive || (run.eventsKept && (tab === 'events' || run.status === 'error'))),
-  )
+  const isRead = isActive || (run.eventsKept && (tab === 'events' || run.status === 'error'))
+  const followed = useFollowed(run, isRead)
   useEnd(followed.isOver, !isActive, run.conversationUuid)
   useProjectOf(run)
   useEffect(() => noticeOpened(run.uuid), [run.uuid])
   const open = (place: number | undefined) =>
     void navigate({ search: { ...tabOf(tab), ...(place !== undefined && { at: place }) }, replace: true })
-  const missing = !isLatest
-    ? 'The server gives the events of the latest run of a conversation only.'
-    : run.eventsKept || isActive
-      ? null
-      : 'The events of this run were dropped. Its messages and its timeline stay.'
+  const missing =
+    run.eventsKept || isActive ? null : 'The events of this run were dropped. Its messages and its timeline stay.'
   return (
     <>
       <title>{`${run.path} · run · stet`}</title>
@@ -107,18 +103,21 @@ function Inspector({ run }: { run: RunDetails }) {
         current={tab}
         onChange={(next) => void navigate({ search: tabOf(next), replace: true })}
       />
-      <div className={css['panel']} role="tabpanel" id={`${id}-panel-${tab}`} aria-labelledby={`${id}-tab-${tab}`}>
+      <div
+        className={join(layout['far'], css['panel'])}
+        role="tabpanel"
+        id={`${id}-panel-${tab}`}
+        aria-labelledby={`${id}-tab-${tab}`}
+      >
         {tab === 'messages' && <Messages run={run} followed={followed} />}
         {tab === 'timeline' && <Timeline run={run} followed={followed} at={at} onOpen={open} />}
-        {tab === 'events' && (
-          <Events followed={followed} missing={runs.data ? missing : null} isLive={isActive} at={at} onOpen={open} />
-        )}
+        {tab === 'events' && <Events followed={followed} missing={missing} isLive={isActive} at={at} onOpen={open} />}
       </div>
     </>
   )
 }
 
-/** At the end of its events, and when its record says so, the run and its messages are read again. */
+/** The run and its messages are read again at the end of its events, or when its record has ended. */
 function useEnd(isOver: boolean, hasEnded: boolean, conversationUuid: string): void {
   const client = useQueryClient()
   useEffect(() => {

@@ -5,13 +5,15 @@ import { useState } from 'react'
 import { Failure, messageOf } from '../../../app/failure.tsx'
 import { base, stet, useBlocked, useSession } from '../../../app/session.ts'
 import { useShortcut } from '../../../app/shortcuts.ts'
-import { cliLine, curlLines, notInCli, sdkLines } from '../../../editor/panes/call-lines.ts'
+import { cliLine, curlLines, notInCli, sdkLines } from '../../../runs/output/call-lines.ts'
 import { isActiveRun } from '../../../runs/run-figures.ts'
-import { Button, buttonClass } from '../../../ui/button.tsx'
+import { Button, buttonClass, join } from '../../../ui/button.tsx'
 import { Code, CopyButton } from '../../../ui/copy.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { Notice } from '../../../ui/states.tsx'
+import layout from '../../../ui/styles/layout.module.css'
+import { SaveRuns } from '../save-runs.tsx'
 import css from './inspector.module.css'
 import { conversationQuery } from './queries.ts'
 import { tryAgain } from './try-again.ts'
@@ -20,14 +22,29 @@ import { versionRef } from './version-ref.ts'
 /** Stop an active run. Try an ended one again, chat, or call it from code. */
 export function RunActions({ run }: { run: RunDetails }) {
   const [isCalling, setCalling] = useState(false)
+  const [isSaving, setSaving] = useState(false)
+  const needsWrite = useBlocked('write')
+  const toSave = run.parametersState !== 'kept' && 'its inputs were not kept'
+  useShortcut({
+    keys: 's',
+    label: 'Save the run as an example',
+    group: 'Run',
+    blocked: toSave || needsWrite,
+    run: () => setSaving(true),
+  })
   if (isActiveRun(run)) return <Stop run={run} />
   const { projectId, versionUuid, path, conversationUuid } = run
   const params = { project: String(projectId), version: versionRef(projectId, versionUuid), _splat: path }
   return (
-    <div className={css['actions']}>
+    <div className={join(layout['row'], css['actions'])}>
       {run.parametersState !== 'none' && (
         <Button look="quiet" onClick={() => setCalling(true)}>
           Call from code
+        </Button>
+      )}
+      {!toSave && (
+        <Button look="quiet" shortcut="s" blocked={needsWrite} onClick={() => setSaving(true)}>
+          Save as example
         </Button>
       )}
       <Link
@@ -39,6 +56,7 @@ export function RunActions({ run }: { run: RunDetails }) {
         Chat
       </Link>
       {run.parametersState === 'kept' ? <TryAgain run={run} /> : <CopyMessages run={run} />}
+      {isSaving && <SaveRuns projectId={projectId} runs={[run]} onClose={() => setSaving(false)} />}
       {isCalling && <Calls run={run} onClose={() => setCalling(false)} />}
     </div>
   )
@@ -53,7 +71,7 @@ function Stop({ run }: { run: RunDetails }) {
   })
   useShortcut({ keys: 'mod+.', label: 'Stop the run', group: 'Run', blocked, run: () => stop.mutate() })
   return (
-    <div className={css['actions']}>
+    <div className={join(layout['row'], css['actions'])}>
       <Button blocked={blocked} busy={stop.isPending} onClick={() => stop.mutate()}>
         <Icon name="stop" /> Stop
       </Button>
@@ -109,7 +127,7 @@ function Calls({ run, onClose }: { run: RunDetails; onClose: () => void }) {
   const missingInCli = notInCli(call)
   return (
     <Dialog title="Call from code" wide open onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
-      <div className={css['calls']}>
+      <div className={join(layout['stack'], css['calls'])}>
         {missing.length > 0 && <Notice>The calls lack {missing.join(' and ')}.</Notice>}
         {error && <Failure error={error} what="The caller's messages could not be loaded" />}
         <h3>TypeScript</h3>

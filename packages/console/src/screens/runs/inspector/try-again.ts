@@ -1,6 +1,6 @@
 import type { RunDetails, Version } from '@stet/sdk'
+import { chooseDraft } from '../../../app/frame/switches/draft-for-edit.ts'
 import { stet } from '../../../app/session.ts'
-import { chooseDraft } from '../../../editor/draft-for-edit.ts'
 import { draftsOf, inputsOf } from '../../../runs/inputs/input-value.ts'
 import { inputsNow, replaceInputs } from '../../../runs/inputs/use-inputs.ts'
 import { say } from '../../../ui/toast.tsx'

@@ -8,18 +8,18 @@ import { projectsQuery } from '../../../app/queries.ts'
 import { scopesOf } from '../../../app/roles.ts'
 import { stet, useSession } from '../../../app/session.ts'
 import { FormDialog } from '../../../ui/dialog.tsx'
-import { CheckField, SelectField, TextField } from '../../../ui/field.tsx'
+import { CheckField, ChoiceField, TextField } from '../../../ui/field.tsx'
 import { keysQuery } from '../queries.ts'
 import { RoleField } from '../role-field.tsx'
 import css from '../settings.module.css'
 import { SecretDialog } from './secret.tsx'
 
-const plans: readonly { plan: KeyPlan; text: string }[] = [
-  { plan: 'hobby', text: '10 requests per second' },
-  { plan: 'team', text: '166 requests per second' },
-  { plan: 'enterprise', text: '500 requests per second' },
+const plans: readonly (readonly [KeyPlan, string])[] = [
+  ['hobby', '10 requests per second'],
+  ['team', '166 requests per second'],
+  ['enterprise', '500 requests per second'],
 ]
-const days = [30, 90, 365]
+const expiries = [['', 'Never'] as const, ...['30', '90', '365'].map((days) => [days, `In ${days} days`] as const)]
 
 interface Purpose {
   text: string
@@ -40,6 +40,7 @@ const purposes = {
 } as const satisfies Record<string, Purpose>
 
 type PurposeName = keyof typeof purposes
+const purposeChoices = Object.entries(purposes).map(([name, { text }]) => [name as PurposeName, text] as const)
 
 /** Creates a key and shows its secret once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
@@ -84,21 +85,16 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       onSubmit={submit}
       onClose={onClose}
     >
-      <SelectField
+      <ChoiceField
         label="For"
         note={purpose.scopes.join(', ')}
         value={purposeName}
-        onChange={({ target }) => {
-          setPurpose(target.value as PurposeName)
+        choices={purposeChoices}
+        onChange={(name) => {
+          setPurpose(name)
           setTyped({})
         }}
-      >
-        {Object.entries(purposes).map(([value, { text }]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </SelectField>
+      />
       <TextField
         label="Name"
         hint="The application that uses it, for example “website” or “ci”."
@@ -109,21 +105,31 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       {purpose.choice === 'role' && <RoleField value={role} onChange={setRole} />}
       {purpose.choice === 'scopes' && <ScopesField value={chosen} onChange={setChosen} />}
       <div className={css['pair']}>
-        <ProjectField value={project} onChange={(value) => setTyped({ ...typed, project: value })} />
-        <ExpiryField value={expiry} onChange={(value) => setTyped({ ...typed, expiry: value })} />
-        <PlanField value={plan} onChange={setPlan} />
+        <ChoiceField
+          label="Project"
+          value={project}
+          choices={[['', 'All projects'], ...projects.map(({ id, name }) => [String(id), name] as const)]}
+          onChange={(project) => setTyped({ ...typed, project })}
+        />
+        <ChoiceField
+          label="Expires"
+          value={expiry}
+          choices={expiries}
+          onChange={(expiry) => setTyped({ ...typed, expiry })}
+        />
+        <ChoiceField label="Plan" value={plan} choices={plans} onChange={setPlan} />
       </div>
       {create.error && !issue && <Failure what="No key was created" error={create.error} />}
     </FormDialog>
   )
 }
 
-interface FieldProps<Value> {
-  value: Value
-  onChange: (value: Value) => void
+interface ScopesProps {
+  value: readonly KeyScope[]
+  onChange: (scopes: readonly KeyScope[]) => void
 }
 
-function ScopesField({ value, onChange }: FieldProps<readonly KeyScope[]>) {
+function ScopesField({ value, onChange }: ScopesProps) {
   return (
     <fieldset className={css['choices']} aria-label="Scopes">
       {scopesOf('Admin').map((scope) => (
@@ -135,45 +141,6 @@ function ScopesField({ value, onChange }: FieldProps<readonly KeyScope[]>) {
         />
       ))}
     </fieldset>
-  )
-}
-
-function ProjectField({ value, onChange }: FieldProps<string>) {
-  const { data: projects = [] } = useQuery(projectsQuery)
-  return (
-    <SelectField label="Project" value={value} onChange={({ target }) => onChange(target.value)}>
-      <option value="">All projects</option>
-      {projects.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </SelectField>
-  )
-}
-
-function ExpiryField({ value, onChange }: FieldProps<string>) {
-  return (
-    <SelectField label="Expires" value={value} onChange={({ target }) => onChange(target.value)}>
-      <option value="">Never</option>
-      {days.map((count) => (
-        <option key={count} value={count}>
-          In {count} days
-        </option>
-      ))}
-    </SelectField>
-  )
-}
-
-function PlanField({ value, onChange }: FieldProps<KeyPlan>) {
-  return (
-    <SelectField label="Plan" value={value} onChange={({ target }) => onChange(target.value as KeyPlan)}>
-      {plans.map(({ plan, text }) => (
-        <option key={plan} value={plan}>
-          {text}
-        </option>
-      ))}
-    </SelectField>
   )
 }
 

@@ -11,7 +11,6 @@ import { Skeleton } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { say } from '../../../ui/toast.tsx'
-import { AdminOnly } from '../admin-only.tsx'
 import { keysQuery } from '../queries.ts'
 import css from '../settings.module.css'
 import { NewKeyDialog } from './new-key.tsx'
@@ -20,14 +19,6 @@ import { RotateDialog } from './rotate-key.tsx'
 type Open = { kind: 'new' } | { kind: 'rotate' | 'revoke'; key: ApiKeyInfo } | null
 
 export default function KeysPage() {
-  return (
-    <AdminOnly what="keys">
-      <Keys />
-    </AdminOnly>
-  )
-}
-
-function Keys() {
   const { data, error, isPending, refetch } = useQuery(keysQuery)
   const queries = useQueryClient()
   const [open, setOpen] = useState<Open>(null)
@@ -58,7 +49,6 @@ function Keys() {
           text={<RevokeText apiKey={open.key} />}
           action="Revoke"
           danger
-          open
           onClose={close}
           onConfirm={async () => {
             await stet.apiKeys.revoke(open.key.id)

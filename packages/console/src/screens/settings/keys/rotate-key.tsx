@@ -4,25 +4,26 @@ import { useState } from 'react'
 import { Failure } from '../../../app/failure.tsx'
 import { signIn, stet, useSession } from '../../../app/session.ts'
 import { FormDialog } from '../../../ui/dialog.tsx'
-import { SelectField } from '../../../ui/field.tsx'
+import { ChoiceField } from '../../../ui/field.tsx'
 import { keysQuery } from '../queries.ts'
 import { SecretDialog } from './secret.tsx'
 
+/** In seconds. */
 const overlaps = [
-  { seconds: 0, text: 'stops at once' },
-  { seconds: 3_600, text: 'works for one more hour' },
-  { seconds: 86_400, text: 'works for one more day' },
-  { seconds: 604_800, text: 'works for 7 more days' },
-]
+  ['0', 'stops at once'],
+  ['3600', 'works for one more hour'],
+  ['86400', 'works for one more day'],
+  ['604800', 'works for 7 more days'],
+] as const
 
 /** Replaces the secret of a key. The old one may work for a while, until every application has the new one. */
 export function RotateDialog({ apiKey, onClose }: { apiKey: ApiKeyInfo; onClose: () => void }) {
   const queries = useQueryClient()
   const session = useSession()
-  const [overlapSeconds, setOverlap] = useState(3_600)
+  const [overlap, setOverlap] = useState<(typeof overlaps)[number][0]>('3600')
   const rotate = useMutation({
     mutationFn: async () => {
-      const rotated = await stet.apiKeys.rotate(apiKey.id, { overlapSeconds })
+      const rotated = await stet.apiKeys.rotate(apiKey.id, { overlapSeconds: Number(overlap) })
       // The session ends with the old secret, and its sheet would cover the new one.
       if (apiKey.id === session.apiKey.id) await signIn({ apiKey: rotated.key }).catch(() => undefined)
       return rotated
@@ -39,17 +40,7 @@ export function RotateDialog({ apiKey, onClose }: { apiKey: ApiKeyInfo; onClose:
       onSubmit={() => rotate.mutate()}
       onClose={onClose}
     >
-      <SelectField
-        label="The old secret"
-        value={overlapSeconds}
-        onChange={({ target }) => setOverlap(Number(target.value))}
-      >
-        {overlaps.map(({ seconds, text }) => (
-          <option key={seconds} value={seconds}>
-            {text}
-          </option>
-        ))}
-      </SelectField>
+      <ChoiceField label="The old secret" value={overlap} choices={overlaps} onChange={setOverlap} />
       {rotate.error && <Failure what="The key was not rotated" error={rotate.error} />}
     </FormDialog>
   )

@@ -1,4 +1,3 @@
-import css from '../settings.module.css'
 import { ShownOnce } from '../shown-once.tsx'
 
 interface SecretProps {
@@ -17,7 +16,7 @@ export function SecretDialog({ name, secret, onClose }: SecretProps) {
       label="the key"
       onClose={onClose}
     >
-      <p className={css['faint']}>
+      <p className="faint">
         In applications: <code>STET_API_KEY</code>. In the command line: <code>stet login</code>.
       </p>
     </ShownOnce>

@@ -7,7 +7,6 @@ import { Button } from '../../../ui/button.tsx'
 import { Empty, Skeleton } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { counted, Time } from '../../../ui/time.tsx'
-import { AdminOnly } from '../admin-only.tsx'
 import { keysQuery } from '../queries.ts'
 import css from '../settings.module.css'
 import { InviteDialog } from './invite.tsx'
@@ -20,14 +19,6 @@ interface Person {
 }
 
 export default function PeoplePage() {
-  return (
-    <AdminOnly what="people">
-      <People />
-    </AdminOnly>
-  )
-}
-
-function People() {
   const { data, error, isPending, refetch } = useQuery(keysQuery)
   const [inviting, setInviting] = useState(false)
   const link = useMutation({ mutationFn: makeLink })
@@ -55,7 +46,7 @@ function People() {
               <td>{author.email}</td>
               <td>
                 {newest && roleOf(newest.scopes)}{' '}
-                {others.length > 0 && <span className={css['faint']}>and {counted(others.length, 'more key')}</span>}
+                {others.length > 0 && <span className="faint">and {counted(others.length, 'more key')}</span>}
               </td>
               <td>{lastSeen([newest, ...others])}</td>
               <td>

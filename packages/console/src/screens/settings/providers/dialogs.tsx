@@ -57,7 +57,7 @@ export function TestDialog({ provider, onClose }: { provider: ProviderKeyInfo; o
     >
       <ModelField
         label="Model"
-        note={!defaultModel && 'or empty for the default of the server'}
+        note={!defaultModel && 'leave it empty for the server’s default'}
         kind={provider.provider as ProviderKind}
         value={model}
         problem={atModel}

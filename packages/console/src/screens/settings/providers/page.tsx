@@ -11,7 +11,6 @@ import { Skeleton } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { say } from '../../../ui/toast.tsx'
-import { AdminOnly } from '../admin-only.tsx'
 import { providerKeysQuery } from '../queries.ts'
 import css from '../settings.module.css'
 import { ProviderDialog, TestDialog } from './dialogs.tsx'
@@ -20,14 +19,6 @@ type Action = 'test' | 'edit' | 'delete'
 type Open = { kind: 'new' } | { kind: Action; provider: ProviderKeyInfo } | null
 
 export default function ProvidersPage() {
-  return (
-    <AdminOnly what="providers">
-      <Providers />
-    </AdminOnly>
-  )
-}
-
-function Providers() {
   const { data, error, isPending, refetch } = useQuery(providerKeysQuery)
   const { data: usable = [] } = useQuery(providersQuery)
   const queries = useQueryClient()
@@ -67,7 +58,6 @@ function Providers() {
           text="Prompts that name it will fail to run. Its key is deleted."
           action="Delete"
           danger
-          open
           onClose={close}
           onConfirm={async () => {
             await stet.providerKeys.delete(open.provider.id)

@@ -2,7 +2,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { afterListening } from '../../../shared/clock.ts'
-import type { Logger } from '../../../shared/logger.ts'
+import type { Logger } from '../../../shared/telemetry.ts'
 
 export interface ConnectionConfig extends pg.ClientConfig {
   /** Limit for connecting, in ms. `watchConnections` allows the same time for silence. */
@@ -27,9 +27,9 @@ export class Connection extends pg.Client {
 }
 
 /** Fractions of the allowed silence. All three together stay below 1. */
-const LOOK_EVERY = 0.15
+const lookEvery = 0.15
 /** If a connection is in use for longer, a probe starts. */
-const SUSPICIOUS = 0.3
+const suspicious = 0.3
 const PROBE = 0.5
 
 /**
@@ -50,7 +50,7 @@ export function watchConnections(pools: readonly pg.Pool[], config: ConnectionCo
 
   const look = async () => {
     const now = performance.now()
-    if (isProbing || ![...heldSince.values()].some((since = now) => now - since > silenceMs * SUSPICIOUS)) return
+    if (isProbing || ![...heldSince.values()].some((since = now) => now - since > silenceMs * suspicious)) return
     isProbing = true
     const responds = await probe({ ...config, silenceMs: silenceMs * PROBE })
     isProbing = false
@@ -58,7 +58,7 @@ export function watchConnections(pools: readonly pg.Pool[], config: ConnectionCo
     log.warn('database.does-not-answer', { connections: heldSince.size })
     for (const client of heldSince.keys()) (client as pg.PoolClient & Connection).cut()
   }
-  const timer = setInterval(() => void look(), silenceMs * LOOK_EVERY)
+  const timer = setInterval(() => void look(), silenceMs * lookEvery)
   timer.unref()
   return () => clearInterval(timer)
 }

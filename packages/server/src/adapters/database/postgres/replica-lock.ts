@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterListening } from '../../../shared/clock.ts'
-import type { Logger } from '../../../shared/logger.ts'
+import type { Logger } from '../../../shared/telemetry.ts'
 import type { Connection } from './connection.ts'
 
 /** The advisory lock's key: `stet` in ASCII. */
-const LOCK_KEY = 0x73746574
-const TRY_EVERY_MS = 100
-const RETRY_AFTER_FAILURE_MS = 500
+const lockKey = 0x73746574
+const tryEveryMs = 100
+const retryAfterFailureMs = 500
 /** The frequent confirmations also keep firewalls from dropping the connection. */
-const CONFIRM_EVERY_MS = 200
-const CONFIRMED_FOR_MS = 600
-/** The wait after a predecessor that did not release the lock. Must exceed `CONFIRMED_FOR_MS`. */
-const TAKEOVER_WAIT_MS = 1_000
+const confirmEveryMs = 200
+const confirmedForMs = 600
+/** The wait after a predecessor that did not release the lock. Must exceed `confirmedForMs`. */
+const takeoverWaitMs = 1_000
 
 /** Lets PostgreSQL detect within about 10 s that the lock holder's machine is gone, and release the lock. */
-const KEEP_ALIVE = [
+const keepAlive = [
   'SET tcp_keepalives_idle = 5',
   'SET tcp_keepalives_interval = 1',
   'SET tcp_keepalives_count = 5',
@@ -68,7 +68,7 @@ export class ReplicaLock {
   constructor(connect: () => Connection, options: ReplicaLockOptions) {
     this.#connect = connect
     this.#options = options
-    const timer = setInterval(() => void this.#ask(), CONFIRM_EVERY_MS).unref()
+    const timer = setInterval(() => void this.#ask(), confirmEveryMs).unref()
     this.#stopping.signal.addEventListener('abort', () => clearInterval(timer))
   }
 
@@ -78,7 +78,7 @@ export class ReplicaLock {
 
   /** True if no other server can be serving right now. Sends no query. */
   isConfirmed(): boolean {
-    return this.#held !== undefined && performance.now() - this.#confirmedAt < CONFIRMED_FOR_MS
+    return this.#held !== undefined && performance.now() - this.#confirmedAt < confirmedForMs
   }
 
   /** Like `isConfirmed`, but queries the database first if the last confirmation has expired. */
@@ -103,7 +103,7 @@ export class ReplicaLock {
     const connection = await this.#connected()
     try {
       const tryLock = this.#options.isShared ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
-      const { rows } = await this.#query(connection, `SELECT ${tryLock}($1) AS taken`, [LOCK_KEY])
+      const { rows } = await this.#query(connection, `SELECT ${tryLock}($1) AS taken`, [lockKey])
       if (rows[0]?.['taken'] !== true) return false
       await this.#outlivePredecessor(connection)
       const askedAt = performance.now()
@@ -131,7 +131,7 @@ export class ReplicaLock {
         this.#options.log.info('database.replica-lock-taken')
         return true
       }
-      await delay(outcome === undefined ? RETRY_AFTER_FAILURE_MS : TRY_EVERY_MS)
+      await delay(outcome === undefined ? retryAfterFailureMs : tryEveryMs)
     }
     return false
   }
@@ -154,7 +154,7 @@ export class ReplicaLock {
     this.#held = undefined
     if (!connection) return
     try {
-      // If this row remained, the next server would wait for `TAKEOVER_WAIT_MS`.
+      // If this row remained, the next server would wait for `takeoverWaitMs`.
       if (hasServed) await this.#query(connection, 'DELETE FROM instance WHERE id = $1', [this.#id])
       await connection.end()
     } catch {
@@ -169,7 +169,7 @@ export class ReplicaLock {
     connection.once('end', () => this.#onEnd(connection))
     try {
       await connection.connect()
-      await this.#query(connection, KEEP_ALIVE)
+      await this.#query(connection, keepAlive)
     } catch (error) {
       connection.cut()
       throw error
@@ -193,7 +193,7 @@ export class ReplicaLock {
     if (present.rows[0]?.['present'] !== true) return
     const others = `SELECT 1 FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`
     const { rows } = await this.#query(connection, others, [this.#id])
-    if (rows.length > 0) await delay(TAKEOVER_WAIT_MS)
+    if (rows.length > 0) await delay(takeoverWaitMs)
     await this.announce(connection)
   }
 
@@ -234,14 +234,14 @@ export class ReplicaLock {
         this.#options.log.error('database.replica-lock-taken-by-other')
         return this.#listener?.onSuperseded()
       }
-      await delay(TRY_EVERY_MS)
+      await delay(tryEveryMs)
     }
   }
 
   async #takeOrFindHolder(lost: Held): Promise<'taken' | 'superseded' | 'unknown'> {
     if (await this.tryTake()) return 'taken'
     const connection = await this.#connected()
-    const [holder] = (await this.#query(connection, HOLDER, [LOCK_KEY])).rows
+    const [holder] = (await this.#query(connection, HOLDER, [lockKey])).rows
     if (!holder) return 'unknown'
     if (Number(holder['pid']) !== lost.pid || holder['since'] !== lost.since) return 'superseded'
     // The holder is this server's own session. Its connection is broken, but PostgreSQL still considers it alive.

@@ -20,7 +20,15 @@ import type { DatabaseClient } from '../database.ts'
 export const labelColumns = { note: true, noteBy: true, noteAt: true } as const
 
 const shown = {
-  omit: { ...labelColumns, config: true, messages: true, epoch: true, lastEventId: true, deletedAt: true },
+  omit: {
+    ...labelColumns,
+    config: true,
+    messages: true,
+    epoch: true,
+    lastEventId: true,
+    judgedUuid: true,
+    deletedAt: true,
+  },
   // Ordered by epoch, because two runs may have the same `createdAt` millisecond.
   include: { runs: { select: { uuid: true, endedAt: true }, orderBy: { epoch: 'desc' }, take: 1 } },
 } as const satisfies Pick<Prisma.ConversationFindManyArgs, 'omit' | 'include'>
@@ -32,7 +40,14 @@ export function postgresConversationStore(client: DatabaseClient): ConversationS
   return {
     async list(workspaceId, filter, { after, limit }) {
       const rows = await client.conversation.findMany({
-        where: { workspaceId, deletedAt: null, ...filtered(filter), ...(after && { AND: older(after) }) },
+        // Items of experiments and judges are listed with their experiment.
+        where: {
+          workspaceId,
+          deletedAt: null,
+          via: { in: ['api', 'console'] },
+          ...filtered(filter),
+          ...(after && { AND: older(after) }),
+        },
         ...shown,
         orderBy: [{ createdAt: 'desc' }, { uuid: 'desc' }],
         take: limit,
@@ -102,10 +117,11 @@ export function postgresLabelStore(client: DatabaseClient): LabelStore {
       const rows = await client.conversationTag.findMany({ where: { conversationUuid }, select: { tag: true } })
       return { tags: labelsIn(rows).tags, note: await findNote(client, conversationUuid) }
     },
-    async replaceTags(conversation, tags, authorId) {
-      const where = { conversationUuid: conversation.uuid, NOT: { tag: { startsWith: feedbackPrefix } } }
-      await client.conversationTag.deleteMany({ where })
-      await client.conversationTag.createMany({ data: tags.map(addTag(conversation, authorId)) })
+    async changeTags(conversation, { added, removed, authorId }) {
+      const where = { conversationUuid: conversation.uuid, tag: { in: [...removed] } }
+      if (removed.length > 0) await client.conversationTag.deleteMany({ where })
+      if (added.length === 0) return
+      await client.conversationTag.createMany({ data: added.map(addTag(conversation, authorId)) })
     },
     async saveNote(uuid, note) {
       const data = { note: note?.text ?? null, noteBy: note?.authorId ?? null, noteAt: note?.at ?? null }

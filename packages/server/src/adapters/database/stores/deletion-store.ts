@@ -6,6 +6,7 @@ import {
   type DeletionStore,
   type DraftTable,
   type ErasureRequest,
+  type HiddenJudge,
   type ProjectTable,
   type PurgedRows,
   purgeBatch,
@@ -37,14 +38,34 @@ const hiding = (condition: string, order = '') => `
   WHERE uuid IN (
     SELECT c.uuid FROM conversation c WHERE ${condition} AND ${isEnded}
     ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)
-  RETURNING uuid::text AS uuid, created_at::text AS "createdAt"`
+  RETURNING uuid::text AS uuid, workspace_id AS "workspaceId", created_at::text AS "createdAt"`
 
+/** In one statement, so that no crash leaves examples of hidden conversations behind. */
+const hidingErased = `WITH hidden AS (${hiding(`${ofErasure} AND c.uuid <> ALL($5::uuid[])`)}),
+  forgotten AS (DELETE FROM example e USING run r, hidden h
+    WHERE r.conversation_uuid = h.uuid::uuid AND e.source_run_uuid = r.uuid)
+  SELECT uuid FROM hidden`
+
+// Experiments have a retention of their own, because the deletion of a conversation deletes its scores.
 // `updated_at` is never earlier than `created_at`, so the indexed creation time narrows the search.
 const hidingExpired = hiding(
-  `c.project_id = $1 AND c.created_at < now() - $2::int * interval '1 day'
+  `c.project_id = $1 AND c.via IN ('api', 'console') AND c.created_at < now() - $2::int * interval '1 day'
     AND c.updated_at < now() - $2::int * interval '1 day' AND (c.created_at, c.uuid) > ($3::timestamptz, $4::uuid)`,
   'ORDER BY c.created_at, c.uuid',
 )
+
+/**
+ * One batch of hidden conversations, each with its judges that are not hidden. No judge can start after its answer was
+ * hidden. An answer waits for the end of its judges.
+ */
+const hiddenWithJudges = `
+  SELECT h.uuid::text AS uuid, j.uuid::text AS judge FROM (
+    SELECT c.uuid FROM conversation c WHERE c.deleted_at IS NOT NULL AND NOT EXISTS (
+      SELECT FROM conversation a WHERE a.judged_uuid = c.uuid AND a.status IN ('queued', 'running'))
+    ORDER BY c.deleted_at LIMIT ${largeRows}) h
+  LEFT JOIN conversation j ON j.judged_uuid = h.uuid AND j.deleted_at IS NULL`
+
+const hidingJudges = hiding('c.uuid = ANY($1::uuid[])')
 
 const batchOf = (table: string, condition: string) =>
   `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ${condition} LIMIT ${most})`
@@ -76,6 +97,9 @@ const belowProject: Record<ProjectTable, string> = {
   run_figure: `DELETE FROM run_figure WHERE run_uuid IN (SELECT run_uuid FROM run_figure WHERE project_id = $1 LIMIT ${most})`,
   evaluation: batchOf('evaluation', 'project_id = $1'),
   example: `DELETE FROM example WHERE id IN (SELECT id FROM example WHERE project_id = $1 LIMIT ${largeRows})`,
+  experiment_item: `DELETE FROM experiment_item WHERE uuid IN (SELECT i.uuid FROM experiment e
+    JOIN experiment_item i ON i.experiment_id = e.id WHERE e.project_id = $1 LIMIT ${most})`,
+  experiment: `DELETE FROM experiment WHERE id IN (SELECT id FROM experiment WHERE project_id = $1 LIMIT ${largeRows})`,
   forced_edit: `DELETE FROM forced_edit WHERE id IN (SELECT f.id FROM version v JOIN forced_edit f ON f.version_id = v.id
     WHERE v.project_id = $1 LIMIT ${most})`,
   release: batchOf('release', 'project_id = $1'),
@@ -84,12 +108,13 @@ const belowProject: Record<ProjectTable, string> = {
   document: batchOf('document', 'project_id = $1'),
   version: batchOf('version', 'project_id = $1'),
   api_key: `${batchOf('api_key', 'project_id = $1')} RETURNING hash AS key`,
-  // An author's name comes from a key. An author is deleted after its last key, version, release and example.
+  // An author's name comes from a key. An author is deleted after its last key, version, release, example and experiment.
   author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
     WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
       AND NOT EXISTS (SELECT FROM version v WHERE v.author_id = a.id)
       AND NOT EXISTS (SELECT FROM release r WHERE r.author_id = a.id)
-      AND NOT EXISTS (SELECT FROM example e WHERE e.author_id = a.id) LIMIT ${most})`,
+      AND NOT EXISTS (SELECT FROM example e WHERE e.author_id = a.id)
+      AND NOT EXISTS (SELECT FROM experiment x WHERE x.author_id = a.id) LIMIT ${most})`,
 }
 
 /** An hour longer than drafts can be restored, because the clocks of the servers and of the database may differ. */
@@ -120,8 +145,7 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
       )
       return affectedRows === 1
     },
-    hideErased: (erasure, active) =>
-      listUuids(hiding(`${ofErasure} AND c.uuid <> ALL($5::uuid[])`), [...erasureParams(erasure), [...active]]),
+    hideErased: (erasure, active) => listUuids(hidingErased, [...erasureParams(erasure), [...active]]),
     hideOfProject: (projectId) => listUuids(hiding('c.project_id = $1'), [projectId]),
     async hideExpired({ id, days }, after) {
       const from = after ?? { createdAt: '-infinity', uuid: '00000000-0000-0000-0000-000000000000' }
@@ -155,10 +179,7 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
         `SELECT id, workspace_id AS "workspaceId", project_id AS "projectId", custom_identifier AS "customIdentifier",
            created_at AS "createdAt" FROM erasure ORDER BY id`,
       ),
-    listHidden: () =>
-      listUuids(
-        `SELECT uuid::text AS uuid FROM conversation WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ${largeRows}`,
-      ),
+    listHidden: () => hiddenWith(list),
     purgeConversations: (table, uuids) => purge(belowConversations[table], [...uuids]),
     listActiveRuns: (projectId) =>
       list(
@@ -181,6 +202,17 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
       return affectedRows === 1
     },
   }
+}
+
+type List = <Row>(sql: string, params?: readonly unknown[]) => Promise<Row[]>
+
+async function hiddenWith(list: List): ReturnType<DeletionStore['listHidden']> {
+  const rows = await list<{ uuid: string; judge: string | null }>(hiddenWithJudges)
+  const found = rows.flatMap(({ judge }) => judge ?? [])
+  const judges = found.length === 0 ? [] : await list<HiddenJudge>(hidingJudges, [found])
+  const hidden = new Set(judges.map(({ uuid }) => uuid))
+  const left = new Set(rows.flatMap(({ uuid, judge }) => (judge !== null && !hidden.has(judge) ? uuid : [])))
+  return { uuids: [...new Set(rows.map(({ uuid }) => uuid))].filter((uuid) => !left.has(uuid)), judges }
 }
 
 function placeText({ createdAt, uuid }: SweepPlace): string {

@@ -38,14 +38,21 @@ const liveNumber = (projectId: number) => Prisma.sql`
   coalesce((SELECT l.number FROM project p JOIN version l ON l.id = p.live_version_id WHERE p.id = ${projectId}), 0)`
 
 /** Intervals of one path never overlap, so at most one row per path matches. */
-const merged = (projectId: number, number: number | Prisma.Sql) =>
-  Prisma.sql`d.project_id = ${projectId} AND d.valid_from > 0 AND d.valid_from <= ${number} AND d.valid_to > ${number}`
+const merged = (projectId: number, number: number | Prisma.Sql, row: 'd' | 'o' = 'd') => {
+  const of = Prisma.raw(row)
+  return Prisma.sql`${of}.project_id = ${projectId} AND ${of}.valid_from > 0 AND ${of}.valid_from <= ${number} AND ${of}.valid_to > ${number}`
+}
 
 /** The rows that live serves. */
-export const served = (projectId: number) => merged(projectId, liveNumber(projectId))
+export const served = (projectId: number, row?: 'd' | 'o') => merged(projectId, liveNumber(projectId), row)
 
-const ofDraft = (id: number, row: 'd' | 'o' = 'd') =>
+const ofDraft = (id: number, row: 'd' | 'o' | 'h' = 'd') =>
   Prisma.sql`${Prisma.raw(row)}.version_id = ${id} AND ${Prisma.raw(row)}.valid_from = 0`
+
+/** True if the draft's own rows, or live rows that the draft does not hide, contain the prompt of `d`. */
+const shows = ({ id, projectId }: VersionSet) => Prisma.sql`EXISTS (
+  SELECT FROM document o WHERE o.document_uuid = d.document_uuid AND (${ofDraft(id, 'o')} AND o.deleted_at IS NULL
+    OR ${served(projectId, 'o')} AND NOT EXISTS (SELECT FROM document h WHERE ${ofDraft(id, 'h')} AND h.path = o.path)))`
 
 /**
  * A draft shows its own rows, plus the live version's rows at all other paths. Its deleted rows hide live rows.
@@ -122,7 +129,8 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
     listDifferingPaths: listDifferingPaths(client),
     async listPaths(workspaceId, set, limit) {
       const rows = await client.$queryRaw<{ path: string }[]>`
-        SELECT d.path FROM (${shownRows(set, Prisma.empty)}) d WHERE ${ownedBy(workspaceId, set.projectId)} LIMIT ${limit}`
+        SELECT d.path FROM (${shownRows(set, Prisma.empty)}) d WHERE ${ownedBy(workspaceId, set.projectId)}
+        ORDER BY d.path COLLATE "C" LIMIT ${limit}`
       return rows.map((row) => row.path)
     },
     async findOptional(workspaceId, set, path) {
@@ -228,7 +236,8 @@ function listSlots(client: DatabaseClient): DocumentStore['listSlots'] {
     const found = await client.$queryRaw<RowOf<DocumentText>[]>`
       SELECT ${textColumns}, ${slotColumns}, CASE WHEN d.valid_from = 0 THEN (
         SELECT jsonb_build_object('path', o.path, 'contentHash', o.content_hash) FROM document o
-        WHERE ${ofDraft(draft.id, 'o')} AND o.moved_from = d.path LIMIT 1) END AS "movedTo"
+        WHERE ${ofDraft(draft.id, 'o')} AND o.moved_from = d.path AND o.deleted_at IS NULL LIMIT 1) END AS "movedTo",
+        d.valid_from = 0 AND d.deleted_at IS NOT NULL AND ${shows(draft)} AS "isElsewhere"
       FROM (${slotRows(draft, paths)}) d
       WHERE ${ownedBy(workspaceId, draft.projectId)} ORDER BY d.path COLLATE "C"`
     return toSlots(found)
@@ -286,7 +295,7 @@ function saveDraft(client: DatabaseClient): DocumentStore['saveDraft'] {
 
 /** The paths in live from which the draft moves prompts. */
 const leftPaths = (draftId: number) =>
-  Prisma.sql`SELECT o.moved_from FROM document o WHERE ${ofDraft(draftId, 'o')} AND o.moved_from IS NOT NULL`
+  Prisma.sql`SELECT o.moved_from FROM document o WHERE ${ofDraft(draftId, 'o')} AND o.moved_from IS NOT NULL AND o.deleted_at IS NULL`
 
 function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
   return async (workspaceId, draft, number, paths) => {
@@ -321,8 +330,7 @@ function copySet(client: DatabaseClient): DocumentStore['copySet'] {
     await client.$executeRaw`
       UPDATE document h SET valid_to = ${number}
       WHERE h.project_id = ${set.projectId} AND h.valid_to = ${openEnd} AND ${ownedBy(workspaceId, set.projectId)}
-        AND h.path <> ALL(${exceptPaths}::text[]) AND (h.path, h.content_hash, h.document_uuid) NOT IN
-          (SELECT t.path, t.content_hash, t.document_uuid FROM ${texts} t)`
+        AND (h.path, h.content_hash, h.document_uuid) NOT IN (SELECT t.path, t.content_hash, t.document_uuid FROM ${texts} t)`
     await client.$executeRaw`
       INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, valid_from, valid_to, author_id,
         created_at, updated_at)
@@ -368,7 +376,8 @@ function listDifferingPaths(client: DatabaseClient): DocumentStore['listDifferin
 }
 
 type RowOf<Text> = Text &
-  Pick<DraftRow, 'path' | 'baseHash' | 'deletedAt' | 'movedFrom'> & { isDraft: boolean; movedTo?: Slot['movedTo'] }
+  Pick<DraftRow, 'path' | 'baseHash' | 'deletedAt' | 'movedFrom'> &
+  Pick<Slot, 'isElsewhere'> & { isDraft: boolean; movedTo?: Slot['movedTo'] }
 
 function toSlots<Text>(rows: readonly RowOf<Text>[]): SlotOf<Text>[] {
   const slots = new Map<string, SlotOf<Text>>()
@@ -377,6 +386,7 @@ function toSlots<Text>(rows: readonly RowOf<Text>[]): SlotOf<Text>[] {
     if (row.isDraft) {
       slot.draft = row
       slot.movedTo = row.movedTo ?? null
+      slot.isElsewhere = row.isElsewhere
     } else slot.live = row
     slots.set(row.path, slot)
   }

@@ -1,9 +1,10 @@
 import type { Prisma } from '../../../../generated/prisma/client.ts'
-import type { Project, ProjectStore } from '../../../features/projects/project.ts'
+import { noGates, type Project, type ProjectStore, type StoredGates } from '../../../features/projects/project.ts'
 import type { DatabaseClient } from '../database.ts'
 
 const shown = {
-  omit: { deletedAt: true },
+  // Every run reads the project, and only publications read its gates.
+  omit: { deletedAt: true, gates: true },
   include: { liveVersion: { select: { uuid: true } } },
 } as const
 
@@ -35,6 +36,17 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
       await client.project.updateMany({ where: { workspaceId, id }, data: { ...change, updatedAt: at } })
       return findOptional(workspaceId, id)
     },
+    async findGates(workspaceId, id) {
+      const row = await client.project.findFirst({
+        where: { workspaceId, id, deletedAt: null },
+        select: { gates: true },
+      })
+      return row && ((row.gates as unknown as StoredGates | null) ?? noGates)
+    },
+    async saveGates(workspaceId, id, gates) {
+      const stored = gates as unknown as Prisma.InputJsonObject
+      await client.project.updateMany({ where: { workspaceId, id }, data: { gates: stored } })
+    },
     async listDeleted() {
       const rows = await client.project.findMany({ where: { deletedAt: { not: null } }, select: { id: true } })
       return rows.map(({ id }) => id)
@@ -49,7 +61,7 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
     async markDeleted(id) {
       // Erases the project's own texts. `deleted_at` uses the database clock, as in `removeProject`.
       const [project] = await client.$queryRaw<{ deletedAt: Date }[]>`
-        UPDATE project SET deleted_at = now(), name = '', default_provider = NULL, default_model = NULL
+        UPDATE project SET deleted_at = now(), name = '', default_provider = NULL, default_model = NULL, gates = NULL
         WHERE id = ${id} RETURNING deleted_at AS "deletedAt"`
       const keys = await client.apiKey.updateManyAndReturn({
         where: { projectId: id, revokedAt: null },

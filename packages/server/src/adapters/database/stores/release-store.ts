@@ -1,6 +1,6 @@
 import type { ReleaseKind } from '@stet/contract/vocabulary'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
-import type { Release, ReleasedVersion, ReleaseStore } from '../../../features/projects/release.ts'
+import type { OverriddenGate, Release, ReleasedVersion, ReleaseStore } from '../../../features/projects/release.ts'
 import type { DatabaseClient } from '../database.ts'
 import { withAuthor } from './api-key-store.ts'
 
@@ -35,13 +35,15 @@ export function postgresReleaseStore(client: DatabaseClient): ReleaseStore {
     async save(
       workspaceId,
       projectId,
-      { version, from, author, apiKeyId, uuid, seq, kind, returnsTo, reason, createdAt },
+      { version, from, author, apiKeyId, uuid, seq, kind, returnsTo, reason, overrides, createdAt },
     ) {
+      const overridden = overrides.length === 0 ? null : JSON.stringify(overrides)
       await client.$executeRaw`
         INSERT INTO release (uuid, project_id, seq, kind, version_id, revision, from_version_id, from_revision, returns_to, author_id,
-          api_key_id, reason, created_at)
+          api_key_id, reason, overrides, created_at)
         SELECT ${uuid}::uuid, p.id, ${seq}, ${kind}, ${version.id}, ${version.revision}, ${from?.id ?? null}::int,
-          ${from?.revision ?? null}::int, ${returnsTo}::int, ${author.id}, ${apiKeyId}, ${reason}, ${createdAt}
+          ${from?.revision ?? null}::int, ${returnsTo}::int, ${author.id}, ${apiKeyId}, ${reason}, ${overridden}::json,
+          ${createdAt}
         FROM project p WHERE p.id = ${projectId} AND p.workspace_id = ${workspaceId}`
     },
   }
@@ -54,6 +56,7 @@ function toRelease({ version, from, ...row }: Prisma.ReleaseGetPayload<{ include
     from: from && released(from, fromRevision ?? 0),
     isCurrent: version.revision === revision,
     ...{ returnsTo, author, reason, createdAt },
+    overrides: (row.overrides as unknown as OverriddenGate[] | null) ?? [],
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   RunRecordStore,
   RunWithContent,
 } from '../../../features/conversations/ports.ts'
-import { runScan, startOf } from '../../../features/conversations/ports.ts'
+import { runScan } from '../../../features/conversations/ports.ts'
 import { feedbackPrefix, type RunStatus } from '../../../features/runs/run.ts'
 import { type DatabaseClient, fromJson } from '../database.ts'
 import { findNote, labelsIn } from './conversation-store.ts'
@@ -20,22 +20,26 @@ const shown = {
 
 type ShownRun = Prisma.RunGetPayload<typeof shown>
 
-const mostOfConversation = 1_000
+const maxOfConversation = 1_000
 
 export function postgresRunRecordStore(client: DatabaseClient): RunRecordStore {
   return {
-    async search(projectId, filter, { after, until, limit }) {
+    async search(projectId, filter, { after, limit }) {
       // The inner query reads keys in the order of an index until `limit` of them match. A scalar subquery is never
       // turned into a join, which would read all conversations.
       const places = await client.$queryRaw<PlaceRow[]>`
-        SELECT ${placeColumns(filter)} FROM (${scanned(projectId, filter, { after, until })} LIMIT ${runScan}) r
+        SELECT ${placeColumns(filter)} FROM (${scanned(projectId, filter, after)} LIMIT ${runScan}) r
         WHERE ${matching(filter)} ORDER BY ${newestFirst(filter)} LIMIT ${limit}`
       return places.map(toPlace)
     },
-    async findBound(projectId, filter, after) {
-      const [bound] = await client.$queryRaw<PlaceRow[]>`
-        SELECT ${placeColumns(filter)} FROM (${scanned(projectId, filter, { after })} OFFSET ${runScan - 1} LIMIT 1) r`
-      return bound ? toPlace(bound) : null
+    async searchToBound(projectId, filter, { after, limit }) {
+      const rows = await client.$queryRaw<(PlaceRow & { isBound: boolean })[]>`
+        WITH r AS MATERIALIZED (${scanned(projectId, filter, after)} LIMIT ${runScan})
+        (SELECT ${placeColumns(filter)}, false AS "isBound" FROM r
+         WHERE ${matching(filter)} ORDER BY ${newestFirst(filter)} LIMIT ${limit})
+        UNION ALL (SELECT ${placeColumns(filter)}, true FROM r ORDER BY ${newestFirst(filter)} OFFSET ${runScan - 1})`
+      const bound = rows.find(({ isBound }) => isBound)
+      return { places: rows.filter((row) => row !== bound).map(toPlace), bound: bound ? toPlace(bound) : null }
     },
     async hasPrompt(projectId, documentUuid) {
       return (await client.document.findFirst({ where: { projectId, documentUuid }, select: { id: true } })) !== null
@@ -52,7 +56,7 @@ export function postgresRunRecordStore(client: DatabaseClient): RunRecordStore {
         where: { conversationUuid },
         ...shown,
         orderBy: { epoch: 'asc' },
-        take: mostOfConversation,
+        take: maxOfConversation,
       })
       return toRecords(client, rows)
     },
@@ -120,13 +124,16 @@ function readParameters(text: string | null): Record<string, unknown> | null {
   return text === null ? null : (JSON.parse(text) as Record<string, unknown>)
 }
 
-/** `start` is that of the conversation. Null for a search without a tag. */
+/** `start` is that of the conversation. Null for a search without a tag. A conversation without runs has no uuid. */
 interface PlaceRow {
-  uuid: string
-  createdAt: Date
+  uuid: string | null
+  createdAt: Date | null
   start: Date | null
   conversationUuid: string
 }
+
+/** The last place of a conversation. */
+const beforeRuns: RunPlace = { uuid: '00000000-0000-0000-0000-000000000000', createdAt: new Date(0) }
 
 const tagOf = ({ tag, feedback }: RunFilter) => tag ?? (feedback && `${feedbackPrefix}${feedback}`)
 
@@ -140,44 +147,39 @@ const newestFirst = (filter: RunFilter) =>
     ? Prisma.sql`r.created_at DESC, r.uuid DESC`
     : Prisma.sql`r.start DESC, r.conversation_uuid DESC, r.created_at DESC, r.uuid DESC`
 
-function toPlace({ start, conversationUuid, ...place }: PlaceRow): RunPlace {
-  return start === null ? place : { ...place, conversation: { createdAt: start, uuid: conversationUuid } }
+function toPlace({ start, conversationUuid, uuid, createdAt }: PlaceRow): RunPlace {
+  const run = uuid === null || createdAt === null ? beforeRuns : { uuid, createdAt }
+  return start === null ? run : { ...run, conversation: { createdAt: start, uuid: conversationUuid } }
 }
 
-interface Section {
-  after?: RunPlace | undefined
-  until?: RunPlace | undefined
-}
-
-const scannedColumns = Prisma.sql`r.uuid, r.created_at, r.conversation_uuid, r.status, r.document_uuid, r.version_uuid,
-  r.model, r.via, r.author_id, r.cost_nano, r.ended_at`
+const scannedColumns = Prisma.sql`r.uuid, r.created_at, r.status, r.document_uuid, r.version_uuid, r.model, r.via,
+  r.author_id, r.cost_nano, r.ended_at`
 
 /** The keys of the narrowest index, newest first. Has the columns that `matching` reads. */
-function scanned(projectId: number, filter: RunFilter, section: Section): Prisma.Sql {
+function scanned(projectId: number, filter: RunFilter, after?: RunPlace): Prisma.Sql {
   const tag = tagOf(filter)
-  return tag === undefined ? scannedRuns(projectId, filter, section) : scannedByTag(projectId, tag, filter.to, section)
+  return tag === undefined ? scannedRuns(projectId, filter, after) : scannedByTag(projectId, tag, filter.to, after)
 }
 
 /**
- * The key of the tags has the order of the conversations. Each of them has a few runs. The conditions on `t.at` bound
- * the range of that key. The comparison of rows spans two tables, so it would not.
+ * The key of the tags has the order of the conversations. The inner limit bounds the scan whatever the planner expects:
+ * it sorts all runs of a tag that it takes for rare. It has one conversation more than `runScan`, because that of `after`
+ * may have no further run. Conversations without runs (external logs) count as read keys, so that they end a scan too.
  */
-function scannedByTag(projectId: number, tag: string, to: Date | undefined, { after, until }: Section): Prisma.Sql {
-  const keys = ({ createdAt, uuid, conversation = { createdAt, uuid } }: RunPlace) =>
-    Prisma.sql`(${conversation.createdAt}::timestamptz, ${conversation.uuid}::uuid, ${createdAt}::timestamptz, ${uuid}::uuid)`
-  const place = Prisma.sql`(t.at, t.conversation_uuid, r.created_at, r.uuid)`
-  return Prisma.sql`SELECT ${scannedColumns}, t.at AS start
-    FROM conversation_tag t JOIN run r ON r.conversation_uuid = t.conversation_uuid
-    WHERE t.project_id = ${projectId} AND t.tag = ${tag}
-      AND ${to ? Prisma.sql`t.at <= ${to}::timestamptz` : Prisma.sql`true`}
-      AND ${after ? Prisma.sql`t.at <= ${startOf(after)}::timestamptz` : Prisma.sql`true`}
-      AND ${until ? Prisma.sql`t.at >= ${startOf(until)}::timestamptz` : Prisma.sql`true`}
-      AND ${after ? Prisma.sql`${place} < ${keys(after)}` : Prisma.sql`true`}
-      AND ${until ? Prisma.sql`${place} >= ${keys(until)}` : Prisma.sql`true`}
+function scannedByTag(projectId: number, tag: string, to?: Date, after?: RunPlace): Prisma.Sql {
+  const { createdAt, uuid } = after?.conversation ?? after ?? beforeRuns
+  return Prisma.sql`SELECT ${scannedColumns}, t.conversation_uuid, t.at AS start
+    FROM (SELECT at, conversation_uuid FROM conversation_tag
+      WHERE project_id = ${projectId} AND tag = ${tag}
+        AND ${to ? Prisma.sql`at <= ${to}::timestamptz` : Prisma.sql`true`}
+        AND ${after ? Prisma.sql`(at, conversation_uuid) <= (${createdAt}::timestamptz, ${uuid}::uuid)` : Prisma.sql`true`}
+      ORDER BY at DESC, conversation_uuid DESC LIMIT ${runScan + 1}) t
+    LEFT JOIN run r ON r.conversation_uuid = t.conversation_uuid
+    WHERE ${after ? Prisma.sql`(t.conversation_uuid <> ${uuid}::uuid OR (r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid))` : Prisma.sql`true`}
     ORDER BY t.at DESC, t.conversation_uuid DESC, r.created_at DESC, r.uuid DESC`
 }
 
-function scannedRuns(projectId: number, filter: RunFilter, { after, until }: Section): Prisma.Sql {
+function scannedRuns(projectId: number, filter: RunFilter, after?: RunPlace): Prisma.Sql {
   const { documentUuid, status, uuid, from, to } = filter
   // No index has both the prompt and the state.
   const isFailed = documentUuid === undefined && status?.length === 1 && status[0] === 'error'
@@ -186,13 +188,12 @@ function scannedRuns(projectId: number, filter: RunFilter, { after, until }: Sec
     AND ${isFailed ? Prisma.sql`r.status = 'error'` : Prisma.sql`true`}
     AND ${from ? Prisma.sql`r.created_at >= ${from}::timestamptz` : Prisma.sql`true`}
     AND ${to ? Prisma.sql`r.created_at <= ${to}::timestamptz` : Prisma.sql`true`}
-    AND ${after ? Prisma.sql`(r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)` : Prisma.sql`true`}
-    AND ${until ? Prisma.sql`(r.created_at, r.uuid) >= (${until.createdAt}::timestamptz, ${until.uuid}::uuid)` : Prisma.sql`true`}`
+    AND ${after ? Prisma.sql`(r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)` : Prisma.sql`true`}`
   const inOrder = Prisma.sql`ORDER BY created_at DESC, uuid DESC`
-  if (!uuid) return Prisma.sql`SELECT ${scannedColumns} FROM run r WHERE ${bounds} ${inOrder}`
+  if (!uuid) return Prisma.sql`SELECT r.conversation_uuid, ${scannedColumns} FROM run r WHERE ${bounds} ${inOrder}`
   const { first, last } = uuid
-  return Prisma.sql`SELECT ${scannedColumns} FROM run r WHERE r.uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
-    UNION SELECT ${scannedColumns} FROM run r WHERE r.conversation_uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
+  return Prisma.sql`SELECT r.conversation_uuid, ${scannedColumns} FROM run r WHERE r.uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
+    UNION SELECT r.conversation_uuid, ${scannedColumns} FROM run r WHERE r.conversation_uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
     ${inOrder}`
 }
 
@@ -207,7 +208,8 @@ function matching(filter: RunFilter): Prisma.Sql {
   if (status) conditions.unshift(Prisma.sql`r.status = ANY(${[...status]})`)
   if (versionUuid !== undefined) conditions.unshift(Prisma.sql`r.version_uuid = ${versionUuid}::uuid`)
   if (model !== undefined) conditions.unshift(Prisma.sql`r.model = ${model}`)
-  if (via !== undefined) conditions.unshift(Prisma.sql`r.via = ${via}`)
+  if (via === undefined) conditions.unshift(Prisma.sql`r.via IN ('api', 'console')`)
+  else if (via !== 'all') conditions.unshift(Prisma.sql`r.via = ${via}`)
   if (authorId !== undefined) conditions.unshift(Prisma.sql`r.author_id = ${authorId}`)
   if (minCost !== undefined) conditions.unshift(Prisma.sql`r.cost_nano >= ${Math.round(minCost * 1e9)}::float8`)
   if (minDurationMs !== undefined)
@@ -218,7 +220,7 @@ function matching(filter: RunFilter): Prisma.Sql {
 
 /** The conditions that the index decides in a search without a tag. */
 function matchingTagged({ tag, feedback, documentUuid, uuid, from, to }: RunFilter): Prisma.Sql[] {
-  const conditions: Prisma.Sql[] = []
+  const conditions = [Prisma.sql`r.uuid IS NOT NULL`]
   if (tag !== undefined && feedback !== undefined)
     conditions.push(Prisma.sql`EXISTS (SELECT FROM conversation_tag f
       WHERE f.conversation_uuid = r.conversation_uuid AND f.tag = ${`${feedbackPrefix}${feedback}`})`)

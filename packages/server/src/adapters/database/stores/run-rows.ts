@@ -4,10 +4,9 @@
  * an index on that column, which would match most of the table.
  */
 
-import type { Message } from '@stet/contract/vocabulary'
 import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd, RunStart } from '../../../features/runs/ports.ts'
-import { charactersIn } from '../../../shared/json-pieces.ts'
+import { charactersIn } from '../../../shared/json-limits.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import { usesReserve } from '../statement-gate.ts'
 import type { OwnedRow, RowKind } from '../write-batch.ts'
@@ -44,13 +43,13 @@ export function conversationRow(conversation: NewConversation) {
   }
 }
 
-const runStart: RowPart = {
+export const runStart: RowPart = {
   input:
-    'run uuid, owner text, epoch int, first_event int, run_via text, begun timestamptz, mode text, api_key int, author int, parameters text, parameters_state text',
+    'run uuid, owner text, epoch int, first_event int, run_via text, begun timestamptz, mode text, api_key int, author int, parameters text, parameters_state text, request text',
   columns:
-    'uuid, conversation_uuid, workspace_id, owner_id, epoch, first_event_id, via, created_at, mode, api_key_id, author_id, parameters, parameters_state, project_id, document_uuid, version_uuid',
+    'uuid, conversation_uuid, workspace_id, owner_id, epoch, first_event_id, via, created_at, mode, api_key_id, author_id, parameters, parameters_state, request, project_id, document_uuid, version_uuid',
   values:
-    'i.run, i.uuid, i.workspace, i.owner, i.epoch, i.first_event, i.run_via, i.begun, i.mode, i.api_key, i.author, i.parameters, i.parameters_state',
+    'i.run, i.uuid, i.workspace, i.owner, i.epoch, i.first_event, i.run_via, i.begun, i.mode, i.api_key, i.author, i.parameters, i.parameters_state, i.request',
 }
 
 const runEnd = {
@@ -62,7 +61,7 @@ const runEnd = {
     'i.status, i.last_event, i.error_code, i.error_message, i.at, i.given_from, i.given_count, i.provider, i.model, i.finish_reason, i.started, i.first_token_ms, i.tokens_in, i.tokens_out, i.tokens_cached, i.cost_nano, i.estimated, i.spans',
 } satisfies RowPart
 
-const idempotencyRecord: RowPart = {
+export const idempotencyRecord: RowPart = {
   input: 'claim text, request_hash text, claimant text',
   columns: 'id, request_hash, owner_id, conversation_uuid, run_uuid',
   values: 'i.claim, i.request_hash, i.claimant, i.uuid, i.run',
@@ -75,8 +74,8 @@ interface FirstRun extends OwnedRow {
 
 const firstRunInput = `input AS (
         SELECT * FROM json_to_recordset($1::json) AS i(
-          ${conversationPart.input}, ${runStart.input}, status text, input text, overrides json, tags json,
-          ${idempotencyRecord.input})
+          ${conversationPart.input}, ${runStart.input}, status text, input text, overrides json, tags json, messages json,
+          judged_uuid uuid, ${idempotencyRecord.input})
       )`
 
 /** Apart from the statement of other runs, which need not read a list of tags. */
@@ -86,29 +85,42 @@ const insertTags = (source: 'input' | 'accepted') => `tags AS (
         FROM ${source} i CROSS JOIN json_array_elements_text(i.tags) AS t(tag)
       ), `
 
-const insertFirstRuns = (source: 'input' | 'accepted') => `conversations AS (
-        INSERT INTO conversation (${conversationPart.columns}, status, epoch, created_at, updated_at)
-        SELECT ${conversationPart.values}, i.status, i.epoch, i.begun, i.begun FROM ${source} i
+/**
+ * What the statement of a first run does beside its common work. A forked conversation starts with messages, and a
+ * judging one is stored only while the conversation that it judges is not deleted.
+ */
+type FirstRunForm = 'plain' | 'tagged' | 'forked' | 'judging'
+
+const ownColumn = { plain: undefined, tagged: undefined, forked: 'messages', judging: 'judged_uuid' } as const
+
+const insertFirstRuns = (source: 'input' | 'accepted', form: FirstRunForm) => `conversations AS (
+        INSERT INTO conversation (${conversationPart.columns}, status, epoch, created_at, updated_at${ownColumn[form] ? `, ${ownColumn[form]}` : ''})
+        SELECT ${conversationPart.values}, i.status, i.epoch, i.begun, i.begun${ownColumn[form] ? `, i.${ownColumn[form]}` : ''} FROM ${source} i
       )
       INSERT INTO run (${runStart.columns}, status, input, overrides)
       SELECT ${runStart.values}, i.project, i.document, i.version, i.status, i.input, i.overrides FROM ${source} i`
 
-const firstRunSql = (isTagged: boolean) =>
-  `WITH ${firstRunInput}, ${isTagged ? insertTags('input') : ''}${insertFirstRuns('input')}`
+const firstRunSql = (form: FirstRunForm) =>
+  `WITH ${firstRunInput}, ${form === 'tagged' ? insertTags('input') : ''}${insertFirstRuns('input', form)}`
 
-const claimedFirstRunSql = (isTagged: boolean) => `
-  WITH ${firstRunInput}, records AS (
+/** A deletion of the judged conversation waits for the lock, so that it also finds this judge. */
+const undeletedInput = `, undeleted AS (
+    SELECT i.* FROM input i JOIN conversation j ON j.uuid = i.judged_uuid AND j.deleted_at IS NULL FOR SHARE OF j
+  )`
+
+const claimedFirstRunSql = (form: FirstRunForm) => `
+  WITH ${firstRunInput}${form === 'judging' ? undeletedInput : ''}, records AS (
     INSERT INTO idempotency_record (${idempotencyRecord.columns})
-    SELECT ${idempotencyRecord.values} FROM input i
+    SELECT ${idempotencyRecord.values} FROM ${form === 'judging' ? 'undeleted' : 'input'} i
     ON CONFLICT (id) DO NOTHING
     RETURNING run_uuid
   ), accepted AS (
     SELECT input.* FROM input JOIN records ON records.run_uuid = input.run
-  ), ${isTagged ? insertTags('accepted') : ''}${insertFirstRuns('accepted')}
+  ), ${form === 'tagged' ? insertTags('accepted') : ''}${insertFirstRuns('accepted', form)}
   RETURNING uuid::text AS key`
 
-const firstRunKind = (name: string, isTagged: boolean): RowKind<FirstRun> => {
-  const sql = firstRunSql(isTagged)
+const firstRunKind = (name: string, form: FirstRunForm): RowKind<FirstRun> => {
+  const sql = firstRunSql(form)
   return {
     name,
     order: 10,
@@ -117,12 +129,15 @@ const firstRunKind = (name: string, isTagged: boolean): RowKind<FirstRun> => {
   }
 }
 
-export const firstRuns = firstRunKind('first-run', false)
-export const taggedFirstRuns = firstRunKind('tagged-first-run', true)
+export const firstRuns = {
+  plain: firstRunKind('first-run', 'plain'),
+  tagged: firstRunKind('tagged-first-run', 'tagged'),
+  forked: firstRunKind('forked-first-run', 'forked'),
+}
 
-/** Inserts the conversation, the run and the idempotency record, or nothing if the record exists. */
-const claimedFirstRunKind = (name: string, isTagged: boolean): RowKind<FirstRun & { claim: Claim }> => {
-  const sql = claimedFirstRunSql(isTagged)
+/** Inserts the conversation, the run and the idempotency record, or nothing if the record exists or the judged answer is deleted. */
+const claimedFirstRunKind = (name: string, form: FirstRunForm): RowKind<FirstRun & { claim: Claim }> => {
+  const sql = claimedFirstRunSql(form)
   return {
     name,
     order: 10,
@@ -135,11 +150,15 @@ const claimedFirstRunKind = (name: string, isTagged: boolean): RowKind<FirstRun 
   }
 }
 
-export const claimedFirstRuns = claimedFirstRunKind('claimed-first-run', false)
-export const taggedClaimedFirstRuns = claimedFirstRunKind('tagged-claimed-first-run', true)
+export const claimedFirstRuns = {
+  plain: claimedFirstRunKind('claimed-first-run', 'plain'),
+  tagged: claimedFirstRunKind('tagged-claimed-first-run', 'tagged'),
+  forked: claimedFirstRunKind('forked-claimed-first-run', 'forked'),
+  judging: claimedFirstRunKind('judging-first-run', 'judging'),
+}
 
 // A record with a run needs no owner. It gets an empty one for a queued run, which has no owner yet.
-function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
+export function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
   return { claim: id, request_hash: requestHash, claimant: 'ownerId' in run ? run.ownerId : '' }
 }
 
@@ -149,14 +168,16 @@ function firstRunRow({ conversation, run }: FirstRun) {
     ...startRow(run),
     overrides: run.overrides,
     tags: run.tags,
+    messages: conversation.messages,
+    judged_uuid: conversation.judgedUuid,
     ...('ownerId' in run
       ? { owner: run.ownerId, status: 'running' }
       : { input: JSON.stringify(run.input), status: 'queued' }),
   }
 }
 
-function startRow(run: FirstRun['run']) {
-  const { uuid, epoch, firstEventId, via, createdAt, mode, apiKeyId, authorId, parameters } = run
+export function startRow(run: FirstRun['run']) {
+  const { uuid, epoch, firstEventId, via, createdAt, mode, apiKeyId, authorId, parameters, request } = run
   return {
     run: uuid,
     epoch,
@@ -168,61 +189,11 @@ function startRow(run: FirstRun['run']) {
     author: authorId,
     parameters: parameters.text,
     parameters_state: parameters.state,
+    request,
   }
 }
 
-interface NextRun extends OwnedRow {
-  run: NewRun & RunStart
-  added: readonly Message[]
-  /** If set, the run starts only if its idempotency record does not exist. The record is stored with the run. */
-  claim?: Claim
-}
-
-/** Starts a conversation's next run by compare-and-set on epoch and state. Only one concurrent request wins. */
-export const nextRuns: RowKind<NextRun> = {
-  name: 'next-run',
-  order: 20,
-  key: ({ run }) => run.conversationUuid,
-  statement: (rows) => ({
-    sql: `
-      WITH input AS (
-        SELECT * FROM json_to_recordset($1::json) AS i(
-          uuid uuid, workspace int, ${runStart.input}, status text, added json, ${idempotencyRecord.input})
-        WHERE status = 'running'
-      ), claimed AS (
-        UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.begun,
-          messages = CASE WHEN json_array_length(c.messages) = 0 THEN i.added
-            ELSE (left(c.messages::text, -1) || ',' || substr(i.added::text, 2))::json END
-        FROM input i
-        WHERE c.uuid = i.uuid AND c.workspace_id = i.workspace AND c.epoch = i.epoch - 1
-          AND c.status NOT IN ('queued', 'running') AND c.deleted_at IS NULL
-          AND NOT EXISTS (SELECT FROM idempotency_record r WHERE r.id = i.claim)
-        RETURNING c.uuid, c.project_id, c.document_uuid, c.version_uuid
-      ), records AS (
-        INSERT INTO idempotency_record (${idempotencyRecord.columns})
-        SELECT ${idempotencyRecord.values}
-        FROM input i JOIN claimed ON claimed.uuid = i.uuid WHERE i.claim IS NOT NULL
-      )
-      INSERT INTO run (${runStart.columns}, status, overrides)
-      SELECT ${runStart.values}, claimed.project_id, claimed.document_uuid, claimed.version_uuid, 'running',
-        (SELECT r.overrides FROM run r WHERE r.conversation_uuid = claimed.uuid ORDER BY r.created_at LIMIT 1)
-      FROM input i JOIN claimed ON claimed.uuid = i.uuid
-      RETURNING conversation_uuid::text AS key`,
-    params: [
-      storableJson(
-        rows.map(({ run, added, claim }) => ({
-          ...startRow(run),
-          ...claimedRow(run),
-          added,
-          ...(claim && claimRow(claim, run)),
-        })),
-      ),
-    ],
-    returnsKeys: true,
-  }),
-}
-
-function claimedRow({ uuid, epoch, conversationUuid, workspaceId, ownerId }: NewRun) {
+export function claimedRow({ uuid, epoch, conversationUuid, workspaceId, ownerId }: NewRun) {
   return { run: uuid, epoch, uuid: conversationUuid, workspace: workspaceId, owner: ownerId, status: 'running' }
 }
 

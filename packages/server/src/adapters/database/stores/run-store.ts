@@ -2,22 +2,14 @@ import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import { defined } from '@stet/template/defined'
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
 import type { LeaseStore, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
-import type { PromptInput, RunStatus } from '../../../features/runs/run.ts'
+import type { QueuedInput, RunStatus } from '../../../features/runs/run.ts'
 import { type DatabaseClient, fromJson } from '../database.ts'
 import { diskFull } from '../database-error.ts'
 import { usesReserve } from '../statement-gate.ts'
 import type { WriteBatch } from '../write-batch.ts'
 import { labelColumns } from './conversation-store.ts'
-import {
-  claimedFirstRuns,
-  ends,
-  firstRuns,
-  nextRuns,
-  queueClaims,
-  stops,
-  taggedClaimedFirstRuns,
-  taggedFirstRuns,
-} from './run-rows.ts'
+import { nextRuns } from './next-run-rows.ts'
+import { claimedFirstRuns, ends, firstRuns, queueClaims, stops } from './run-rows.ts'
 
 const runFields = {
   uuid: true,
@@ -27,6 +19,8 @@ const runFields = {
   lastEventId: true,
   result: true,
   stopRequestedAt: true,
+  givenFrom: true,
+  givenCount: true,
   createdAt: true,
   endedAt: true,
 } as const
@@ -38,7 +32,9 @@ const asWritten = { relationLoadStrategy: 'query' } as const
 
 const shown = { deletedAt: null } as const
 
-type ConversationRow = Omit<Conversation, keyof typeof labelColumns>
+const unreadColumns = { ...labelColumns, judgedUuid: true } as const
+
+type ConversationRow = Omit<Conversation, keyof typeof unreadColumns>
 
 export interface RunStoreDatabase {
   client: DatabaseClient
@@ -51,43 +47,24 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
   return {
     create(conversation, run, claim, span) {
       const row = { workspaceId: run.workspaceId, conversation, run }
-      if (!claim) return writeBatch.write(run.tags ? taggedFirstRuns : firstRuns, row, span)
-      return writeBatch.write(run.tags ? taggedClaimedFirstRuns : claimedFirstRuns, { ...row, claim }, span)
+      const kind = conversation.messages ? 'forked' : run.tags ? 'tagged' : 'plain'
+      if (!claim) return writeBatch.write(firstRuns[kind], row, span)
+      return writeBatch.write(claimedFirstRuns[conversation.judgedUuid ? 'judging' : kind], { ...row, claim }, span)
     },
     assertOpen() {
       if (writesClosed()) throw diskFull()
     },
     isStorageInDoubt: writeBatch.isInDoubt,
-    async listQueued() {
-      const { rows } = await ownSession.query(
-        `SELECT uuid::text AS run, api_key_id FROM run WHERE status = 'queued' AND ended_at IS NULL ORDER BY created_at, uuid`,
-      )
-      return rows.map((row) => ({ runUuid: String(row['run']), apiKeyId: Number(row['api_key_id']) }))
-    },
-    countQueued: (apiKeyId) => client.run.count({ where: { status: 'queued', endedAt: null, apiKeyId } }),
-    async findQueued(runUuid) {
-      const run = await client.run.findFirst({
-        ...asWritten,
-        where: { uuid: runUuid, status: 'queued' },
-        select: { ...runFields, input: true, conversation: { omit: labelColumns } },
-      })
-      if (run?.input == null) return null
-      return { conversation: toConversation(run.conversation, run), input: JSON.parse(run.input) as PromptInput }
-    },
-    async findInput(runUuid) {
-      const run = await client.run.findUnique({ where: { uuid: runUuid }, select: { input: true } })
-      return run?.input == null ? null : (JSON.parse(run.input) as PromptInput)
-    },
     startQueued: (run, isRepeat, span) =>
       writeBatch.write(queueClaims, { workspaceId: run.workspaceId, run, isRepeat }, span),
     requestStop: (workspaceId, runUuid) => writeBatch.write(stops, { workspaceId, runUuid }),
     createNext(run, added, claim, span) {
       const row = defined({ workspaceId: run.workspaceId, run, added, claim })
-      return writeBatch.write(nextRuns, row, span)
+      return writeBatch.write('ownerId' in run ? nextRuns.started : nextRuns.queued, row, span)
     },
     end: (end, span) => writeBatch.write(ends, end, span),
     async findConversation(workspaceId, uuid) {
-      const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown }, omit: labelColumns })
+      const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown }, omit: unreadColumns })
       if (!row) return null
       // With `include`, Prisma would load all runs. The epoch orders runs that share a millisecond.
       const latest = { where: { conversationUuid: uuid }, select: runFields, orderBy: { epoch: 'desc' } } as const
@@ -97,7 +74,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const run = await client.run.findFirst({
         ...asWritten,
         where: { uuid: runUuid, workspaceId, conversation: shown },
-        select: { ...runFields, conversation: { omit: labelColumns } },
+        select: { ...runFields, conversation: { omit: unreadColumns } },
       })
       return run && asRunLeftIt(toConversation(run.conversation, run))
     },
@@ -117,20 +94,61 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const found = await client.conversation.findMany({
         ...asWritten,
         where: { uuid: { in: uuids }, status: 'running' },
-        omit: labelColumns,
+        omit: unreadColumns,
         include: { runs: { select: runFields, where: { status: 'running', endedAt: null } } },
       })
       return found.map(({ runs: [run], ...row }) => toConversation(row, run ?? null))
     },
-    ...eventLogsOn({ client, ownSession }),
+    ...queuedWith({ client, ownSession }),
+    ...keptWith({ client, ownSession }),
   }
 }
 
-function eventLogsOn({
-  client,
-  ownSession,
-}: Pick<RunStoreDatabase, 'client' | 'ownSession'>): Pick<RunStore, 'saveEventLog' | 'findEventLog' | 'dropEventLogs'> {
+type Queued = Pick<RunStore, 'listQueued' | 'countQueued' | 'countItems' | 'findQueued' | 'findInput'>
+
+/** The queued runs, and what they run. */
+function queuedWith({ client, ownSession }: Pick<RunStoreDatabase, 'client' | 'ownSession'>): Queued {
   return {
+    async listQueued() {
+      const { rows } = await ownSession.query(
+        `SELECT uuid::text AS run, api_key_id FROM run WHERE status = 'queued' AND ended_at IS NULL ORDER BY created_at, uuid`,
+      )
+      return rows.map((row) => ({ runUuid: String(row['run']), apiKeyId: Number(row['api_key_id']) }))
+    },
+    countQueued: (apiKeyId) => client.run.count({ where: { status: 'queued', endedAt: null, apiKeyId } }),
+    async countItems() {
+      const { rows } = await ownSession.query(
+        `SELECT (SELECT count(*)::int FROM run
+             WHERE status IN ('queued', 'running') AND ended_at IS NULL AND via IN ('experiment', 'judge')) AS active,
+           (SELECT count(*)::int FROM instance WHERE lease_until > now()) AS processes`,
+      )
+      return { active: Number(rows[0]?.['active']), processes: Number(rows[0]?.['processes']) }
+    },
+    async findQueued(runUuid) {
+      const run = await client.run.findFirst({
+        ...asWritten,
+        where: { uuid: runUuid, status: 'queued' },
+        select: { ...runFields, input: true, conversation: { omit: unreadColumns } },
+      })
+      if (run?.input == null) return null
+      return { conversation: toConversation(run.conversation, run), input: JSON.parse(run.input) as QueuedInput }
+    },
+    async findInput(runUuid) {
+      const run = await client.run.findUnique({ where: { uuid: runUuid }, select: { input: true } })
+      return run?.input == null ? null : (JSON.parse(run.input) as QueuedInput)
+    },
+  }
+}
+
+type KeptWithRun = Pick<RunStore, 'findRequest' | 'saveEventLog' | 'findEventLog' | 'dropEventLogs'>
+
+/** What a run's row keeps beside its state and result. */
+function keptWith({ client, ownSession }: Pick<RunStoreDatabase, 'client' | 'ownSession'>): KeptWithRun {
+  return {
+    async findRequest(workspaceId, runUuid) {
+      const where = { uuid: runUuid, workspaceId, conversation: shown }
+      return (await client.run.findFirst({ where, select: { request: true } }))?.request ?? null
+    },
     async saveEventLog({ uuid, epoch }, eventLog) {
       const data = { eventLog: Uint8Array.from(eventLog) }
       await client.run.updateMany({ where: { uuid, epoch, status: 'running' }, data })

@@ -85,7 +85,7 @@ export function postgresStatsStore(session: SqlSession): StatsStore {
     async look(projectId, documentUuid) {
       const [row] = await list<{ now: number; running: number }>(
         `SELECT (extract(epoch FROM now()) * 1000)::float8 AS now, (
-           SELECT count(*)::int FROM run WHERE ended_at IS NULL AND project_id = $1
+           SELECT count(*)::int FROM run WHERE ended_at IS NULL AND project_id = $1 AND via IN ('api', 'console')
              ${documentUuid === undefined ? '' : 'AND document_uuid = $2::uuid'}) AS running`,
         [projectId, ...ofPrompt(documentUuid)],
       )

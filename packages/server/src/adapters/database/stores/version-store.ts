@@ -141,7 +141,8 @@ function createMerged(client: DatabaseClient): VersionStore['createMerged'] {
 const draftChanges = (projectId: number, ids: readonly number[]) => Prisma.sql`
   SELECT r.version_id AS id, count(*) FROM (
     SELECT r.*, (SELECT d.content_hash FROM document d WHERE ${served(projectId)} AND d.path = r.path) AS live_hash,
-      EXISTS (SELECT FROM document m WHERE m.version_id = r.version_id AND m.valid_from = 0 AND m.moved_from = r.path) AS is_left
+      EXISTS (SELECT FROM document m WHERE m.version_id = r.version_id AND m.valid_from = 0 AND m.moved_from = r.path
+        AND m.deleted_at IS NULL) AS is_left
     FROM document r WHERE r.version_id = ANY(${ids}::int[]) AND r.valid_from = 0) r
   WHERE CASE WHEN r.deleted_at IS NOT NULL THEN r.live_hash IS NOT NULL AND NOT r.is_left
     ELSE r.content_hash IS DISTINCT FROM r.live_hash OR r.moved_from IS NOT NULL OR r.is_left END

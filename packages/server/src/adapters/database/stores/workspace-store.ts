@@ -51,6 +51,7 @@ const ofProject = '(SELECT p.workspace_id FROM project p WHERE p.id = t.project_
 const ofVersion =
   '(SELECT p.workspace_id FROM version v JOIN project p ON p.id = v.project_id WHERE v.id = t.version_id)'
 const ofConversation = '(SELECT c.workspace_id FROM conversation c WHERE c.uuid = t.conversation_uuid)'
+const ofExperiment = '(SELECT e.workspace_id FROM experiment e WHERE e.id = t.experiment_id)'
 const own = 't.workspace_id'
 
 const tables: Readonly<Record<string, MeasuredTable>> = {
@@ -68,9 +69,11 @@ const tables: Readonly<Record<string, MeasuredTable>> = {
   run_figure: { workspace: ofProject, columns: ['model'] },
   run_day: { workspace: ofProject, columns: ['cells'] },
   tool_call: { workspace: own, columns: ['result'] },
-  evaluation: { workspace: own, columns: ['name', 'description', 'configuration'] },
+  evaluation: { workspace: own, columns: ['name', 'description', 'configuration', 'checks'] },
   annotation: { workspace: own, columns: ['metadata', 'by'] },
-  example: { workspace: own, columns: ['parameters', 'messages'] },
+  experiment: { workspace: own, columns: ['arms', 'texts', 'origin'] },
+  experiment_item: { workspace: ofExperiment, columns: ['row_name'] },
+  example: { workspace: own, columns: ['parameters', 'messages', 'expected', 'checks', 'tool_results', 'tags'] },
   // Kept for a day. A record that names neither a conversation nor a project is small.
   idempotency_record: { workspace: `coalesce(${ofConversation}, ${ofProject})`, columns: ['answer'] },
 }

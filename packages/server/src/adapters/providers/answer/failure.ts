@@ -1,9 +1,10 @@
 /** Converts provider failures and incomplete responses to ProviderError, without secrets. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
-import { asList, asObject, asText, type Json } from '../json.ts'
+import { storableText } from '../../../shared/text-guards.ts'
+import { asList, asNumber, asObject, asText, isBlank, isObject, type Json } from '../json.ts'
+import { keys } from '../request/body.ts'
 import { headerText, unreadableAnswer } from '../transport/transport.ts'
-import { scrubbed } from './scrub.ts'
 
 /** @param token the secret to remove from the provider's message. */
 export function statusFailure(
@@ -135,4 +136,111 @@ function pageText(page: string): string {
     .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
+}
+
+// Failures inside answers. Services report them in many forms, often without an `error` object.
+const codes: readonly (readonly [number, readonly string[]])[] = [
+  [400, ['invalid_request_error', 'invalid_prompt', 'content_filter', 'context_length_exceeded', 'tool_use_failed']],
+  [401, ['authentication_error']],
+  [402, ['billing_error']],
+  [403, ['permission_error']],
+  [404, ['not_found_error']],
+  [413, ['request_too_large']],
+  [429, ['rate_limit_exceeded', 'rate_limit_error', 'insufficient_quota']],
+  [500, ['server_error', 'internal_server_error', 'api_error']],
+  [503, ['service_unavailable']],
+  [504, ['timeout_error']],
+  [529, ['overloaded_error']],
+]
+
+/** @param frame the frame with the error. Some services put the code beside the error. */
+export function frameError(error: unknown, token: string, frame: Json = {}): ProviderError {
+  const { status_code, code, status, type } = asObject(error)
+  const known = [status_code, code, status, frame['code'], type].map(statusOf)
+  return brokenOff(
+    known.find((one) => one !== undefined),
+    error,
+    token,
+  )
+}
+
+function statusOf(code: unknown): number | undefined {
+  const status = codes.find(([, names]) => names.includes(asText(code)))?.[0] ?? asNumber(code) ?? Number(asText(code))
+  return Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined
+}
+
+/** Returns the error that any frame may contain beside an answer. */
+export function errorIn(frame: Json): unknown {
+  const { error, base_resp } = frame
+  if (isFailure(error)) return error
+  // MiniMax reports its own status with each answer.
+  return isBlank(asObject(base_resp)['status_code']) ? undefined : base_resp
+}
+
+/** False for an error without a code and words, and for one that reports success. Services send both with answers. */
+export function isFailure(error: unknown): boolean {
+  if (!isObject(error)) return !isBlank(error)
+  return !isSuccess(error) && !Object.values(error).every(isBlank)
+}
+
+/** Some services send code 0 and a word for success with each frame. */
+function isSuccess({ code, message }: Json): boolean {
+  return isBlank(code) && /^(ok|success)\W*$/i.test(asText(message))
+}
+
+const errorKeys = keys('message Message msg detail errors error_msg error_message error_code errorCode errorMessage')
+
+/** Returns the error of a frame that is no part of an answer. Frames of unknown types are not errors. */
+export function strayError(frame: Json): Json | undefined {
+  const { type, object } = frame
+  if (object === 'error') return frame
+  if (isSuccess(frame) || frame['code'] === 200) return undefined
+  if (typeof type === 'string' && !/error/i.test(type)) return undefined
+  const isFailure = type !== undefined || Object.keys(frame).some((key) => errorKeys.has(key))
+  return isFailure ? frame : undefined
+}
+
+const maxTextCharacters = 2_000
+
+/** Matches the keys of common vendors, stet's own keys, and `Bearer` with the text after it. */
+const secretForms = /\b(?:sk|pk|rk|gsk|xai|pplx|key)[-_][\w-]{8,}|\bAIza[\w-]{20,}|\bstet_\w{20,}|\bBearer\s+[^\s"']+/gi
+
+/**
+ * Removes the token in plain and base64 form, even if the text contains only the first 12 characters. Does not search
+ * for tokens of fewer than 4 characters.
+ */
+export function scrubbed(text: string, token: string): string {
+  // Truncates before the search, so that the search in a very long page costs little.
+  let part = text.slice(0, 4 * maxTextCharacters)
+  if (token.length >= 4) for (const form of [token, ...base64Forms(token)]) part = withoutSecret(part, form)
+  return storableText(part.replace(secretForms, '***').slice(0, maxTextCharacters))
+}
+
+// Some services show only the start of a key ("sk-proj-abcdef..."). A start of this length is removed too.
+const shortestPrefix = 12
+
+function withoutSecret(text: string, secret: string): string {
+  const start = secret.slice(0, shortestPrefix)
+  let shown = ''
+  let from = 0
+  for (let at = text.indexOf(start); at !== -1; at = text.indexOf(start, from)) {
+    let length = start.length
+    while (length < secret.length && text[at + length] === secret[length]) length += 1
+    shown += `${text.slice(from, at)}***`
+    from = at + length
+  }
+  return shown + text.slice(from)
+}
+
+/**
+ * Returns the base64 forms of the token in both alphabets. Each form contains only characters that depend on the token
+ * alone. In `Basic <user>:<token>`, the length of the user selects one of three byte offsets.
+ */
+function base64Forms(token: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(token)])
+    const [first, end] = [Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6)]
+    const form = bytes.toString('base64url').slice(first, end)
+    return [form, form.replaceAll('-', '+').replaceAll('_', '/')]
+  })
 }

@@ -5,8 +5,7 @@
 import type { CountedUsage, ModelChunk } from '../../../features/providers/model-driver.ts'
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { isObject, type Json, parseAnswer, UnknownForm } from '../json.ts'
-import { brokenInTheMiddle, brokenOff, unreadable } from './failure.ts'
-import { errorIn, frameError, strayError } from './frame-error.ts'
+import { brokenInTheMiddle, brokenOff, errorIn, frameError, strayError, unreadable } from './failure.ts'
 
 /** Reads the answers of one protocol. The state belongs to one answer. */
 export interface AnswerReader {

@@ -5,15 +5,18 @@ import type {
   ModelRequest,
   ProviderSettings,
 } from '../../../features/providers/model-driver.ts'
-import { endCalls, foreignCalls, type HeldCall, reasonWithoutCalls } from '../answer/calls.ts'
 import {
   addPiece,
   addSource,
   addText,
   countedUsage,
+  endCalls,
   endPieces,
+  foreignCalls,
+  type HeldCall,
   mergeCounts,
   type PiecedText,
+  reasonWithoutCalls,
 } from '../answer/content.ts'
 import { uncarried } from '../answer/failure.ts'
 import type { AnswerReader } from '../answer/frames.ts'
@@ -30,8 +33,8 @@ import {
   textIn,
   UnknownForm,
 } from '../json.ts'
-import { keys } from '../request/settings.ts'
-import { answerToolName, isWrapped, unwrapped } from './structured.ts'
+import { keys } from '../request/body.ts'
+import { answerToolName, isWrapped, unwrapped } from './messages.ts'
 
 interface Block {
   type: string

@@ -4,11 +4,17 @@ import { defined } from '@stet/template/defined'
 import type { ModelDriver, ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { asNumber, asObject, type Json } from '../json.ts'
 import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
-import { keys, requestHeaders, type SettingRules, settingsBody, tokenLimit } from '../request/settings.ts'
-import { parallelCallsOf, toolChoiceOf } from '../request/tools.ts'
+import {
+  keys,
+  parallelCallsOf,
+  requestHeaders,
+  type SettingRules,
+  settingsBody,
+  tokenLimit,
+  toolChoiceOf,
+} from '../request/body.ts'
 import { MessageReader } from './answer.ts'
-import { anthropicMessages, markOf } from './messages.ts'
-import { answerInstruction, answerTool, answerToolName } from './structured.ts'
+import { answerInstruction, answerTool, answerToolName, anthropicMessages, markOf } from './messages.ts'
 
 export type AnthropicBody = Anthropic.MessageCreateParams
 

@@ -1,11 +1,20 @@
 /** Converts messages: system text is separate, user and assistant alternate, and tool results are user content. */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { Message, MessagePart } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
-import { isObject, type Json } from '../json.ts'
-import { type Media, mediaOf, resultText, unsupported } from '../request/parts.ts'
-import { filesFromUser, withLeadingSystem, withoutDeveloper, withUser } from '../request/roles.ts'
-import { toolIdIn } from '../request/tools.ts'
+import { asObject, isObject, type Json } from '../json.ts'
+import { toolIdIn } from '../request/body.ts'
+import {
+  filesFromUser,
+  type Media,
+  mediaOf,
+  resultText,
+  unsupported,
+  withLeadingSystem,
+  withoutDeveloper,
+  withUser,
+} from '../request/messages.ts'
 
 type Block = Anthropic.ContentBlockParam
 type PartOf<T extends MessagePart['type']> = Extract<MessagePart, { type: T }>
@@ -137,4 +146,36 @@ export function markOf(holder: Json): { cache_control?: Anthropic.CacheControlEp
   const mark = holder['cache_control'] ?? holder['cacheControl']
   if (mark === true || mark === 'ephemeral') return { cache_control: { type: 'ephemeral' } }
   return isObject(mark) ? { cache_control: { type: 'ephemeral', ...mark } } : {}
+}
+
+/** A structured answer is requested through a hidden tool, because every model supports tools. */
+export const answerToolName = 'structured_answer'
+
+/** Sent with thinking, because the API then allows no forced tool call. */
+export const answerInstruction: Anthropic.TextBlockParam = {
+  type: 'text',
+  text: `Give your final answer only by calling the tool ${answerToolName}.`,
+}
+
+export function answerTool(schema: Json): Anthropic.Tool {
+  const input = isWrapped(schema) ? wrapped(schema) : schema
+  return { name: answerToolName, description: 'Takes the final answer.', input_schema: { ...input, type: 'object' } }
+}
+
+/** Tool input must be an object, so any other answer is wrapped in an object with one key. */
+export function isWrapped(schema: Json): boolean {
+  return schema['type'] !== 'object'
+}
+
+export function unwrapped(rawInput: string): string {
+  try {
+    return JSON.stringify(asObject(JSON.parse(rawInput))['answer']) ?? rawInput
+  } catch {
+    return rawInput
+  }
+}
+
+// References start at the schema's root, so definitions must stay there.
+function wrapped({ $defs, definitions, ...answer }: Json): Json {
+  return defined({ properties: { answer }, required: ['answer'], $defs, definitions })
 }

@@ -10,13 +10,12 @@ import type {
 } from '../../../features/providers/model-driver.ts'
 import { usageOf } from '../../../features/providers/usage.ts'
 import { asObject } from '../json.ts'
-import { resultText } from '../request/parts.ts'
-import { tokenLimit } from '../request/settings.ts'
-import { toolChoiceOf } from '../request/tools.ts'
+import { tokenLimit, toolChoiceOf } from '../request/body.ts'
+import { resultText } from '../request/messages.ts'
 import { instanceOf } from './instance.ts'
 
 const introduction = "I'm the demo provider, not a real model."
-const longestEcho = 400
+const maxEcho = 400
 
 export function demoDriver(): ModelDriver {
   return {
@@ -126,5 +125,5 @@ function counted(count: number, noun: string): string {
 }
 
 function cut(text: string): string {
-  return text.length <= longestEcho ? text : `${[...text].slice(0, longestEcho).join('')}…`
+  return text.length <= maxEcho ? text : `${[...text].slice(0, maxEcho).join('')}…`
 }

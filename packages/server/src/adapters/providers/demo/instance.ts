@@ -11,7 +11,7 @@ interface Place {
 // `deepest`, every value is null.
 const sparseDepth = 6
 const deepest = 12
-const longestList = 100
+const maxList = 100
 
 export function instanceOf(schema: Json): unknown {
   return build(schema, { root: schema, depth: 0, index: 0 })
@@ -79,7 +79,7 @@ function objectOf(node: Json, place: Place): Json {
 function listOf(node: Json, place: Place): unknown[] {
   const first = asList(node['prefixItems'])
   const least = Math.max(asNumber(node['minItems']) ?? 0, place.depth < sparseDepth ? 1 : 0, first.length)
-  const length = Math.min(least, asNumber(node['maxItems']) ?? longestList, longestList)
+  const length = Math.min(least, asNumber(node['maxItems']) ?? maxList, maxList)
   return Array.from({ length }, (_, index) =>
     build(first[index] ?? node['items'] ?? {}, { ...place, depth: place.depth + 1, index }),
   )

@@ -4,18 +4,18 @@ import type { OpenAI } from 'openai'
 import type { ModelDriver, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
-import { requestHeaders } from '../request/settings.ts'
+import { requestHeaders } from '../request/body.ts'
 import type { BuiltRequest } from '../transport/transport.ts'
 import { ChatReader } from './chat/answer.ts'
 import { chatBody } from './chat/request.ts'
+import { type OpenaiService, openaiService, servesResponses } from './kinds.ts'
 import { ResponseReader } from './responses/answer.ts'
 import { responsesBody } from './responses/request.ts'
-import { type OpenaiService, openaiService, servesResponses } from './service.ts'
 
 const chat = { path: '/chat/completions', bodyOf: chatBody, Reader: ChatReader }
 const responses = { path: '/responses', bodyOf: responsesBody, Reader: ResponseReader }
 
-const mostHeads = 20
+const maxHeads = 20
 
 /** @throws RunError `ai_provider_config_error` for a provider key without a usable address or endpoint. */
 export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelDriver {
@@ -29,7 +29,7 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
   const { search } = new URL(baseUrl)
   let client: Promise<OpenAI> | undefined
   // Building them costs 50 µs. They depend on the provider key and the prompt only, not on the body.
-  const heads = new LRUCache<string, Omit<BuiltRequest, 'body'>>({ max: mostHeads })
+  const heads = new LRUCache<string, Omit<BuiltRequest, 'body'>>({ max: maxHeads })
   return protocolDriver(deps, provider, {
     async build(request) {
       const body = protocol.bodyOf(isUsageRefused ? { ...service, asksForUsage: false } : service, request)

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
-import { keys } from '../request/settings.ts'
+import { keys } from '../request/body.ts'
 import { AddressRefused, type GuardSettings, guardedConnect } from './address-guard.ts'
 
 export type ProviderLimits = typeof providerLimits

@@ -5,7 +5,6 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { LogEntry, RunLogReader, RunLogWriter } from '../../../features/runs/ports.ts'
-import { beforeStream, nextBatch, startOfLog } from './event-batch.ts'
 
 export interface OwnedRunOptions {
   redis: Redis
@@ -21,7 +20,7 @@ export interface OwnedRunOptions {
 
 const streamSeconds = 120
 const firstRetryMs = 50
-const longestRetryMs = 1_000
+const maxRetryMs = 1_000
 /** Redis' answer to a batch that has arrived before, although its first attempt failed. */
 const isKnownId = /equal or smaller/
 
@@ -134,7 +133,7 @@ export class OwnedRun implements RunLogWriter {
       } catch {
         this.#isAsked = true
         await pause(retryMs, undefined, { ref: false })
-        retryMs = Math.min(2 * retryMs, longestRetryMs)
+        retryMs = Math.min(2 * retryMs, maxRetryMs)
       }
     }
     this.#isPublishing = false
@@ -142,7 +141,7 @@ export class OwnedRun implements RunLogWriter {
 
   async #send(batch: ReturnType<typeof nextBatch>): Promise<void> {
     const { redis, key } = this.#options
-    // A transaction, so that no stream is left without an end of its life.
+    // A transaction, so that every stream has an expiry.
     const commands = redis.multi()
     if (batch) {
       // Only its first batch may create a stream. So a stream has no gaps, and one that was lost is noticed.
@@ -158,4 +157,79 @@ export class OwnedRun implements RunLogWriter {
     this.#place = isKept === 0 ? startOfLog : (batch?.to ?? this.#place)
     this.#latestId = isKept === 0 ? beforeStream : latestId
   }
+}
+
+// The id of a batch in the run's Redis Stream is the place after it, so a batch that is sent twice is stored once. A
+// stream that was lost is written again with other batches, so that a reader that misses events begins anew; it
+// recognizes stored events by their ids.
+
+/** The numbers of messages and entries before a place in the event log. */
+interface Place {
+  messages: number
+  entries: number
+}
+
+const startOfLog: Place = { messages: 0, entries: 0 }
+export const beforeStream = '0-0'
+
+export interface EventBatch {
+  from: Place
+  messages: string[]
+  entries: LogEntry[]
+}
+
+/** A batch of a stream, with its id in the stream. */
+export interface StreamBatch extends EventBatch {
+  id: string
+  characters: number
+}
+
+/** A batch is limited to this size, except a single larger message or entry. */
+export const batchCharacters = 32_768
+
+/**
+ * Returns undefined if nothing is new. Entries may refer to any message, so a batch has entries only after all
+ * messages.
+ */
+export function nextBatch(
+  log: Pick<RunLogWriter, 'messages' | 'entries'>,
+  from: Place,
+): { id: string; text: string; to: Place } | undefined {
+  const room = { left: batchCharacters, isEmpty: true }
+  const messages = takeFitting(log.messages, from.messages, (message) => message.length, room)
+  const areAllIncluded = from.messages + messages.length === log.messages.length
+  const entries = areAllIncluded ? takeFitting(log.entries, from.entries, entryCharacters, room) : []
+  if (room.isEmpty) return undefined
+  const to = { messages: from.messages + messages.length, entries: from.entries + entries.length }
+  return { id: `${to.entries}-${to.messages}`, text: JSON.stringify({ from, messages, entries }), to }
+}
+
+function takeFitting<T>(
+  items: readonly T[],
+  from: number,
+  charactersOf: (item: T) => number,
+  room: { left: number; isEmpty: boolean },
+): T[] {
+  const taken: T[] = []
+  for (let place = from; place < items.length; place += 1) {
+    const item = items[place] as T
+    const characters = charactersOf(item)
+    if (characters > room.left && !room.isEmpty) break
+    room.left -= characters
+    room.isEmpty = false
+    taken.push(item)
+  }
+  return taken
+}
+
+function entryCharacters({ pieces }: LogEntry): number {
+  if (typeof pieces === 'string') return pieces.length
+  let characters = 0
+  for (const piece of pieces) characters += piece.length
+  return characters
+}
+
+/** @throws SyntaxError if the text is not JSON. */
+export function readBatch([id, [, text = '']]: [id: string, fields: string[]]): StreamBatch {
+  return { ...(JSON.parse(text) as EventBatch), id, characters: text.length }
 }

@@ -5,7 +5,7 @@
 import type { EventCodec, RunEventLog } from '../../../features/runs/ports.ts'
 import { createRunEventLog } from '../../in-process/run-event-log.ts'
 import type { RedisConnections } from '../connections.ts'
-import type { SignalChannel } from '../signal-channel.ts'
+import type { SignalChannel } from '../signals.ts'
 import { FollowedRun, type FollowTimes } from './followed-run.ts'
 import { OwnedRun } from './owned-run.ts'
 

@@ -19,6 +19,11 @@ export interface SweepPlace {
   uuid: string
 }
 
+export interface HiddenJudge {
+  uuid: string
+  workspaceId: number
+}
+
 /** Tables that refer to a conversation, in purge order. The table of conversations is last. */
 export const conversationTables = [
   'tool_call',
@@ -33,13 +38,16 @@ export type ConversationTable = (typeof conversationTables)[number]
 
 /**
  * Tables with a project's other rows, in purge order. They are purged after the project's conversations. Authors come
- * last, because API keys, versions, releases and examples refer to them.
+ * last, because API keys, versions, releases, examples and
+ * experiments refer to them.
  */
 export const projectTables = [
   'idempotency_record',
   'run_figure',
   'evaluation',
   'example',
+  'experiment_item',
+  'experiment',
   'forced_edit',
   'release',
   'run_day',
@@ -63,7 +71,10 @@ export interface PurgedRows {
 export interface DeletionStore {
   /** Hides a conversation. Returns false if the conversation is active, unknown or already hidden. */
   hideConversation(workspaceId: number, uuid: string): Promise<boolean>
-  /** Hides one batch of ended conversations, except `active`. An empty batch leaves only active and locked ones. */
+  /**
+   * Hides one batch of ended conversations, except `active`, and deletes the examples that were saved from their runs. An
+   * empty batch leaves only active and locked ones.
+   */
   hideErased(erasure: ErasureRequest, active: readonly string[]): Promise<string[]>
   hideOfProject(projectId: number): Promise<string[]>
   /** Hides one batch of expired conversations, starting after `after`. Expiry uses the database clock. */
@@ -78,8 +89,11 @@ export interface DeletionStore {
   /** @param serverDays applies to projects without their own value; 0 = keep forever. */
   listRetained(serverDays: number): Promise<RetainedProject[]>
 
-  /** Lists one batch of hidden conversations, the earliest hidden first. */
-  listHidden(): Promise<string[]>
+  /**
+   * Lists one batch of hidden conversations, the earliest hidden first, and hides the judges that have read their answers.
+   * Leaves out those with an active or locked judge.
+   */
+  listHidden(): Promise<{ uuids: string[]; judges: HiddenJudge[] }>
   /** Purges one batch. A batch with fewer rows than `purgeBatch.largeRows` is the last one for that table. */
   purgeConversations(table: ConversationTable, uuids: readonly string[]): Promise<PurgedRows>
   listActiveRuns(projectId: number): Promise<{ workspaceId: number; runUuid: string }[]>

@@ -49,8 +49,13 @@ async function purgeDrafts({ deletions }: PurgeDeps, signal: AbortSignal): Promi
 
 async function purgeHidden(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const uuids = await deps.deletions.store.listHidden()
-    if (uuids.length === 0) return
+    const { uuids, judges } = await deps.deletions.store.listHidden()
+    for (const { workspaceId, uuid } of judges) {
+      // A run that has just ended may still put the conversation into the cache.
+      await deps.runs.active.find(workspaceId, uuid)?.ended
+      deps.runs.active.forget(uuid)
+    }
+    if (uuids.length === 0 && judges.length === 0) return
     for (const table of conversationTables) {
       const runs = await purgeTable(signal, () => deps.deletions.store.purgeConversations(table, uuids))
       for (const runUuid of runs) deps.runs.eventLog.drop(runUuid)

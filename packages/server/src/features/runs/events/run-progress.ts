@@ -1,5 +1,6 @@
+/** The state of an active run: its messages, its spending, and the facts that its row keeps. Agents share the facts. */
 import type { Message, ToolCall } from '@stet/contract/vocabulary'
-import type { Span } from '../../../shared/tracer.ts'
+import type { Span } from '../../../shared/telemetry.ts'
 import { addUsage, usageOf } from '../../providers/usage.ts'
 import type { EventCodec } from '../ports.ts'
 import type {
@@ -8,8 +9,12 @@ import type {
   MessageSlice,
   RunEvent,
   RunFacts,
+  RunFigures,
   RunSpending,
   ShowEvents,
+  SpanEnd,
+  SpanStatus,
+  TimedSpan,
 } from '../run.ts'
 
 export interface RunWatch {
@@ -37,13 +42,15 @@ export interface RunProgress {
   /** The index of the span of the step under way. At first, the span of the tool call whose agent this run is. */
   span: number | null
   awaitedCalls: number
+  /** The runs of active agents. `spending` does not include theirs yet. */
+  readonly agents: Set<RunProgress>
   /** Returns the tokens and text of the active model call so far. Undefined between calls. */
   underWay: (() => PartialCall) | undefined
   answer: EncodedResponse | undefined
 }
 
 export interface PartialCall {
-  /** The answer without tool calls. Undefined if there is none. */
+  /** The answer so far, without tool calls that were not shown. Undefined if there is none. */
   message: Message | undefined
   /** Undefined if the provider has not begun to answer. */
   spent: (RunSpending & { isEstimated: boolean }) | undefined
@@ -73,6 +80,7 @@ export function createRunProgress(
     },
     span: parent?.span ?? null,
     awaitedCalls: 0,
+    agents: new Set(),
     underWay: undefined,
     answer: undefined,
   }
@@ -140,8 +148,89 @@ export function spend(
   }
 }
 
+/** Returns the spending with that of active model calls, those of agents included. */
+export function spendingSoFar({ spending, underWay, agents }: RunProgress): NonNullable<PartialCall['spent']> {
+  const totals = { spending }
+  const active = [underWay?.().spent ?? [], ...[...agents].map(spendingSoFar)].flat()
+  for (const spent of active) spend(totals, undefined, spent)
+  return { ...totals.spending, isEstimated: active.some(({ isEstimated }) => isEstimated) }
+}
+
 export function latitude(progress: RunProgress, event: LatitudeEvent): RunEvent {
   return { latitude: event, covers: progress.messages.length }
 }
 
 export const nothingSpent: RunSpending = { tokenUsage: usageOf({}), cost: 0, costUnknown: false }
+
+const maxSpans = 200
+const maxSpanBytes = 32_768
+const maxNameLength = 128
+
+/** Returns the index of the new span, or null if the run has its maximum of spans. */
+export function openSpan(
+  facts: RunFacts,
+  { kind, name, parent, at }: Pick<TimedSpan, 'kind' | 'name' | 'parent'> & { at: Date },
+): number | null {
+  if (facts.spans.length >= maxSpans) {
+    facts.isCut = true
+    return null
+  }
+  return facts.spans.push({ kind, name, parent, startedAt: at.getTime() }) - 1
+}
+
+export function closeSpan({ spans }: RunFacts, index: number | null, end: SpanEnd & { at: Date }): void {
+  const span = index === null ? undefined : spans[index]
+  if (span) span.end = { ...end, at: end.at.getTime() }
+}
+
+/** @param end when and how the run ended. Its open spans end with it. */
+export function figuresOf(facts: RunFacts, createdAt: Date, end: { at: Date; status: SpanStatus }): RunFigures {
+  const { given, lastCall, startedAt, firstTokenAt, isUsageEstimated, spans } = facts
+  const begunAt = createdAt.getTime()
+  return {
+    givenFrom: given?.from ?? null,
+    givenCount: given?.count ?? null,
+    provider: lastCall?.provider.slice(0, maxNameLength) ?? null,
+    model: lastCall?.model.slice(0, maxNameLength) ?? null,
+    finishReason: lastCall?.finishReason ?? null,
+    startedAt: startedAt === null ? null : new Date(startedAt),
+    // The clock of a machine may be set back.
+    firstTokenMs: firstTokenAt === null ? null : Math.max(0, firstTokenAt - begunAt),
+    isUsageEstimated,
+    spans: spans.length === 0 ? null : spansJson(facts, begunAt, { status: end.status, at: end.at.getTime() }),
+  }
+}
+
+/** The text of `{spans, spansCut}`. A hostile name or a run of many calls loses its last spans. */
+function spansJson({ spans, isCut }: RunFacts, begunAt: number, runEnd: SpanEnd & { at: number }): string {
+  let list = ''
+  let bytes = 0
+  let isWhole = !isCut
+  for (const { kind, name, parent, startedAt, end = runEnd } of spans) {
+    const { status, at, firstTokenAt, usage, cost } = end
+    const span = JSON.stringify({
+      kind,
+      name: name.slice(0, maxNameLength),
+      parent,
+      startMs: Math.max(0, startedAt - begunAt),
+      endMs: Math.max(0, at - begunAt),
+      ...(firstTokenAt !== undefined && { firstTokenMs: Math.max(0, firstTokenAt - begunAt) }),
+      ...(usage && {
+        usage: {
+          inputTokens: usage.inputTokens,
+          outputTokens: usage.outputTokens,
+          cachedInputTokens: usage.cachedInputTokens,
+        },
+      }),
+      ...(cost !== undefined && { cost }),
+      status,
+    })
+    bytes += Buffer.byteLength(span) + 1
+    if (bytes > maxSpanBytes) {
+      isWhole = false
+      break
+    }
+    list += list === '' ? span : `,${span}`
+  }
+  return `{"spans":[${list}],"spansCut":${!isWhole}}`
+}

@@ -70,7 +70,14 @@ export function storedReader(codec: EventCodec, log: StoredLog, afterId: number)
 /** Represents an external log as a completed run with two events. */
 export function loggedRun(conversation: StoredConversation): StoredRun {
   const { uuid, createdAt } = conversation
-  const unstarted = { epoch: 0, stopRequestedAt: null, createdAt, endedAt: createdAt }
+  const unstarted = {
+    epoch: 0,
+    stopRequestedAt: null,
+    givenFrom: null,
+    givenCount: null,
+    createdAt,
+    endedAt: createdAt,
+  }
   return { ...unstarted, uuid, status: 'completed', firstEventId: 1, lastEventId: 2, result: resultOfLog(conversation) }
 }
 

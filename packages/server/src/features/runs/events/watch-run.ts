@@ -1,5 +1,5 @@
 import { RunError } from '../../../shared/app-error.ts'
-import { endOfPart } from '../../../shared/json-pieces.ts'
+import { endOfPart } from '../../../shared/json-limits.ts'
 import type { AddFrame, RunLogReader, StoredConversation } from '../ports.ts'
 import { type RunResult, resolveSlice } from '../run.ts'
 import { resultOfLog } from './stored-events.ts'
@@ -14,6 +14,7 @@ export interface RunFrames extends Pick<RunLogReader, 'listen' | 'isAtEnd' | 'is
 
 export interface SupervisedRun {
   conversationUuid: string
+  runUuid: string
   committed: Promise<unknown>
   /** Already counts as a reader of the run. The receiver must release this reader. */
   reader: RunLogReader
@@ -21,15 +22,18 @@ export interface SupervisedRun {
   ending: Promise<StoredConversation>
 }
 
-/** A run in progress. Use either `result` or `frames`, once. */
+/** A run in progress. Use either `result`, `frames` or `release`, once. `frames` may also be read until `result` resolves. */
 export interface StartedRun {
   conversationUuid: string
+  runUuid: string
   /** Resolves when the run is stored. Only then may a response name the run. @throws AppError InternalServerError */
   committed: Promise<unknown>
   /** @throws RunError with `details.conversationUuid`; AppError InternalServerError if the end was not stored. */
   result(signal?: AbortSignal): Promise<RunResult>
   /** @param addFrame writes frames in the form that the reader needs. */
   frames(addFrame: AddFrame): RunFrames
+  /** Leaves a background run, which goes on without a reader. */
+  release(): void
 }
 
 // Batches are large enough to save writes and small enough to keep in memory for a slow reader.
@@ -38,11 +42,13 @@ const batchCharacters = 65_536
 // A slow reader must receive each part before the stream counts as stalled, so parts are small.
 const partBytes = 262_144
 
-export function watchRun({ conversationUuid, committed, reader, ending }: SupervisedRun): StartedRun {
+export function watchRun({ conversationUuid, runUuid, committed, reader, ending }: SupervisedRun): StartedRun {
   return {
     conversationUuid,
+    runUuid,
     committed,
     frames: (addFrame) => framesOf(reader, addFrame),
+    release: reader.release,
     result: async (signal) => runResult(await releasedAfter(reader, ending, signal)),
   }
 }

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { RunError } from '../../../shared/app-error.ts'
-import { heldBytes } from '../../../shared/json-pieces.ts'
+import { heldBytes } from '../../../shared/json-limits.ts'
 import type { ClaimedRun } from '../../idempotency/ports.ts'
 import type { NewConversation, NewRun, RunEnd, StoredConversation } from '../ports.ts'
 
@@ -61,6 +61,16 @@ export function createActiveRuns(maxBytes: number) {
       const conversation = idle.get(conversationUuid)
       return conversation?.workspaceId === workspaceId ? conversation : undefined
     },
+    /** Finds the conversation of a run that is active here, or that was recently queued or ended here as the latest one. */
+    findByRun(workspaceId: number, runUuid: string): StoredConversation | undefined {
+      for (const run of active.values()) {
+        if (run.runUuid === runUuid && run.workspaceId === workspaceId) return run.view()
+      }
+      for (const conversation of idle.values()) {
+        if (conversation.latestRun?.uuid === runUuid && conversation.workspaceId === workspaceId) return conversation
+      }
+      return undefined
+    },
     /** @param isAlone true if no other process can change the row. `findIdle` may then return the queued conversation. */
     rememberQueued(runUuid: string, run: QueuedHere, isAlone: boolean): void {
       const size = heldBytes(run)
@@ -82,7 +92,10 @@ export function createActiveRuns(maxBytes: number) {
   }
 }
 
-const unfinished = { lastEventId: null, result: null, stopRequestedAt: null, endedAt: null } as const
+const unfinished = {
+  ...{ lastEventId: null, result: null, stopRequestedAt: null },
+  ...{ givenFrom: null, givenCount: null, endedAt: null },
+} as const
 
 /** Returns the conversation at the start of a run, without messages. */
 export function startedConversation(
@@ -105,9 +118,11 @@ export function startedConversation(
 export function endedConversation(
   conversation: StoredConversation,
   { uuid, firstEventId, createdAt }: NewRun,
-  { epoch, status, lastEventId, messages, result, endedAt }: RunEnd,
+  { epoch, status, lastEventId, messages, result, figures, endedAt }: RunEnd,
 ): StoredConversation {
   const shared = { epoch, status, lastEventId }
-  const latestRun = { ...shared, uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
+  const { givenFrom, givenCount } = figures
+  const facts = { result, stopRequestedAt: null, givenFrom, givenCount, createdAt, endedAt }
+  const latestRun = { ...shared, uuid, firstEventId, ...facts }
   return { ...conversation, ...shared, messages, updatedAt: endedAt, latestRun }
 }

@@ -5,8 +5,9 @@ import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { createRunProgress } from '../events/run-progress.ts'
 import type { RunEnd, StoredConversation, StoredLog, StoredRun } from '../ports.ts'
+import type { RunFacts } from '../run.ts'
 import { encodeEnd, stopped } from '../run-end.ts'
-import { nextStep, planOf } from '../steps/run-plan.ts'
+import { isQueuedChat, nextStep, planOf } from '../steps/run-plan.ts'
 
 type EndDeps = Needs<'runs' | 'clock'>
 export type OrphanDeps = EndDeps & Needs<'templates'>
@@ -36,7 +37,8 @@ export async function endOrphaned(
   const savedId = last && ('lastId' in last ? last.lastId : last.id)
   const lastEventId = (savedId ?? run.lastEventId ?? conversation.lastEventId) + reapedEventGap
   const epochAfter = run.epoch + 1
-  return endUnsupervised(deps, conversation, run, { failure, from: 'running', saved, lastEventId, epochAfter })
+  const given = saved ? null : await givenTo(deps, conversation, run)
+  return endUnsupervised(deps, conversation, run, { failure, from: 'running', saved, given, lastEventId, epochAfter })
 }
 
 async function savedLog({ runs }: EndDeps, workspaceId: number, run: StoredRun): Promise<StoredLog | null> {
@@ -47,7 +49,8 @@ async function savedLog({ runs }: EndDeps, workspaceId: number, run: StoredRun):
 /** Renders a background run's first messages from its stored input. Returns none for a run without a stored input. */
 async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[]> {
   const input = await deps.runs.store.findInput(run.uuid)
-  if (!input) return []
+  // A chat is stored with its messages.
+  if (!input || isQueuedChat(input)) return []
   const plan = planOf(deps, input, { runUuid: run.uuid, stream: true })
   return nextStep(deps, plan, undefined, { isRun: true }).then(
     ({ added }) => added,
@@ -57,30 +60,39 @@ async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[
 }
 
 /** Ends a queued run as stopped. Returns false if the run was started or ended in the meantime. */
-export function endQueued(deps: EndDeps, conversation: StoredConversation, run: StoredRun): Promise<boolean> {
+export async function endQueued(deps: EndDeps, conversation: StoredConversation, run: StoredRun): Promise<boolean> {
   const { epoch: epochAfter, firstEventId: lastEventId } = run
   return endUnsupervised(deps, conversation, run, {
     failure: stopped(),
     from: 'queued',
     saved: null,
+    given: await givenTo(deps, conversation, run),
     lastEventId,
     epochAfter,
   })
+}
+
+/** The caller's messages of a chat that was queued. They are stored before it starts. Null for other runs. */
+async function givenTo(deps: EndDeps, { messages }: StoredConversation, run: StoredRun): Promise<RunFacts['given']> {
+  const input = await deps.runs.store.findInput(run.uuid)
+  return input && isQueuedChat(input) ? { from: messages.length - input.given, count: input.given } : null
 }
 
 interface UnsupervisedEnd extends Pick<RunEnd, 'from' | 'epochAfter' | 'lastEventId'> {
   failure: RunError
   /** The event log before the end. */
   saved: StoredLog | null
+  given: RunFacts['given']
 }
 
 async function endUnsupervised(
   deps: EndDeps,
   conversation: StoredConversation,
   run: StoredRun,
-  { failure, from, saved, lastEventId, epochAfter }: UnsupervisedEnd,
+  { failure, from, saved, given, lastEventId, epochAfter }: UnsupervisedEnd,
 ): Promise<boolean> {
   const progress = createRunProgress(deps.runs.codec, conversation.messages)
+  progress.facts.given = given
   if (saved?.underWay) {
     progress.spending = saved.underWay.spending
     Object.assign(progress.facts, saved.underWay.facts)

@@ -2,7 +2,7 @@
 import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
-import { releaseLostClaims } from '../../idempotency/drop-records.ts'
+import { releaseLostClaims } from '../../idempotency/idempotency-key.ts'
 import type { LeaseTimes } from '../ports.ts'
 import { notStored } from '../run-end.ts'
 import { endOrphaned, type OrphanDeps } from './end-orphaned.ts'

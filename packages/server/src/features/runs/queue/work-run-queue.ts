@@ -1,24 +1,27 @@
 /** Starts every queued run. A regular sweep also finds runs that another process queued or whose start failed. */
 
 import { type Repeated, repeat } from '../../../shared/clock.ts'
-import type { Span } from '../../../shared/tracer.ts'
+import type { Span } from '../../../shared/telemetry.ts'
 import type { Needs } from '../../deps.ts'
 import type { SupervisedRun } from '../events/watch-run.ts'
 import type { ExecuteDeps } from '../execute-run.ts'
 import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
-import type { PromptInput } from '../run.ts'
+import type { QueuedInput } from '../run.ts'
 import { whileAway } from '../run-end.ts'
 import { storedOrAbandoned } from '../start-run.ts'
-import { planOf } from '../steps/run-plan.ts'
+import { chatPlanOf, isQueuedChat, planOf } from '../steps/run-plan.ts'
 import { superviseRun } from '../supervise-run.ts'
 
 type QueueDeps = ExecuteDeps & Needs<'tracer'>
 
 const sweepEveryMs = 5_000
 
-/** Resolves when all stored queued runs are in the queue, in creation order, and the queue has started. */
-export async function workRunQueue(deps: QueueDeps): Promise<Repeated> {
+/**
+ * Resolves when all stored queued runs are in the queue, in creation order, and the queue has started.
+ * @param onItemEnded called after the end of each run of an experiment or a judge in this process.
+ */
+export async function workRunQueue(deps: QueueDeps, onItemEnded: () => void = () => {}): Promise<Repeated> {
   await enterQueued(deps)
   const starting = new Set<Promise<unknown>>()
   deps.runs.queue.work(async (runUuid) => {
@@ -28,7 +31,8 @@ export async function workRunQueue(deps: QueueDeps): Promise<Repeated> {
       // `ending` rejects only if the end was not stored. The run is then already abandoned.
       const run = await start
       starting.delete(start)
-      await run?.ending.catch(() => undefined)
+      const ended = await run?.ending.catch(() => undefined)
+      if (ended?.via === 'experiment' || ended?.via === 'judge') onItemEnded()
     } catch (error) {
       // If the row is still `queued`, the next sweep queues the run again.
       deps.logger.warn('run.start-failed', { runUuid, reason: error instanceof Error ? error.name : '' })
@@ -64,7 +68,7 @@ export async function startQueuedRun(deps: QueueDeps, runUuid: string): Promise<
   // Requests apply the drops of other servers, but a queued run starts without a request.
   await deps.liveCache.sync?.()
   const known = deps.runs.active.takeQueued(runUuid)
-  const started = known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))
+  const started = known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as QueuedInput))
   if (started) return started
   const found = await deps.runs.store.findQueued(runUuid)
   const queued = found?.conversation.latestRun
@@ -78,7 +82,7 @@ export async function startQueuedRun(deps: QueueDeps, runUuid: string): Promise<
 async function superviseQueued(
   deps: QueueDeps,
   conversation: StoredConversation,
-  input: PromptInput,
+  input: QueuedInput,
 ): Promise<SupervisedRun | undefined> {
   const { latestRun: queued, uuid: conversationUuid, workspaceId } = conversation
   if (!queued) return undefined
@@ -99,8 +103,12 @@ async function superviseQueued(
   }
   // Another process may have queued the run, and its clock may be ahead.
   deps.runs.metrics.runDequeued(Math.max(0, deps.clock.now().getTime() - createdAt.getTime()) / 1000)
-  const plan = planOf(deps, input, { runUuid: uuid, stream: true })
-  const supervised = superviseRun(deps, { conversation, run, plan, mode: 'background', span })
+  const own = { runUuid: uuid, stream: true }
+  const start = { conversation, run, mode: 'background' as const, span }
+  const { messages } = conversation
+  const supervised = isQueuedChat(input)
+    ? superviseRun(deps, { ...start, messages, plan: chatPlanOf(conversation, messages, input, own) })
+    : superviseRun(deps, { ...start, plan: planOf(deps, input, own) })
   const endSpan = () => span?.end()
   supervised.ending.then(endSpan, endSpan)
   supervised.reader.release()

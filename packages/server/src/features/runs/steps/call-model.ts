@@ -1,18 +1,17 @@
 /** Collects a model call's chunks into a message and shows them as events. A failed call keeps its partial message. */
 
 import type { Message, MessagePart, ToolCall, ToolSource } from '@stet/contract/vocabulary'
-import { newToolCallId } from '../../../shared/random-text.ts'
+import { newToolCallId } from '../../../shared/ids.ts'
+import type { Span } from '../../../shared/telemetry.ts'
 import { storableText } from '../../../shared/text-guards.ts'
-import type { Span } from '../../../shared/tracer.ts'
 import type { FinishReason, GeneratedFile, ModelChunk, ModelRequest, PartSeal } from '../../providers/model-driver.ts'
 import type { ModelPrices } from '../../providers/ports.ts'
 import { ProviderError, runErrorOf } from '../../providers/provider-error.ts'
 import { type Usage, usageOf, usageOfPart } from '../../providers/usage.ts'
-import { closeSpan, openSpan } from '../events/run-facts.ts'
-import { append, type PartialCall, type RunProgress, spend } from '../events/run-progress.ts'
+import { append, closeSpan, openSpan, type PartialCall, type RunProgress, spend } from '../events/run-progress.ts'
 import type { EndedModelCall } from '../ports.ts'
 import type { LastCall, ProviderEvent, RunEvent, ShowEvents } from '../run.ts'
-import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.ts'
+import { type ShowDeps, type ShownCalls, showCalls } from '../tools/answer-calls.ts'
 import { endModelSpan, startModelSpan } from './model-span.ts'
 import type { RunPlan, StepSetUp } from './run-plan.ts'
 
@@ -31,21 +30,19 @@ export interface ModelCall {
 
 /** @throws RunError if the provider failed; the reason of `signal` after an abort; other errors unchanged. */
 export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelAnswer> {
-  const { prompt, provider, model, toolbox } = call.setUp
+  const { prompt, provider, model, toolbox, firstSettings } = call.setUp
   const answer = createModelAnswer(call.callNumber, toolbox)
+  const { conversationUuid, workspaceId } = call.plan.tools
   const request: ModelRequest = {
     model,
     messages: call.messages,
-    settings: prompt.settings,
+    settings: (call.progress.facts.modelCalls === 1 && firstSettings) || prompt.settings,
     tools: [...toolbox.values()].map(({ definition }) => definition),
     ...(prompt.schema && { schema: prompt.schema }),
     stream: call.plan.stream,
     maxRetries: prompt.maxRetries,
     signal: call.signal,
-    holdAnswer: (bytes) => {
-      const { conversationUuid, workspaceId } = call.plan.tools
-      return deps.runs.largeAnswers.hold({ conversationUuid, workspaceId, bytes }, call.signal)
-    },
+    holdAnswer: (bytes) => deps.runs.largeAnswers.hold({ conversationUuid, workspaceId, bytes }, call.signal),
   }
   const span = call.span && startModelSpan(call.span, call)
   if (span) request.traceparent = span.traceparent
@@ -64,13 +61,10 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     closeSpan(facts, place, { status, at: deps.clock.now(), firstTokenAt, usage, cost })
     const firstTextSeconds = firstTextAt === undefined ? undefined : (firstTextAt - startedAt) / 1000
     deps.runs.metrics.modelCallEnded({
-      provider: provider.kind,
-      model,
-      outcome,
+      ...{ provider: provider.kind, model, outcome, firstTextSeconds },
       seconds: (performance.now() - startedAt) / 1000,
-      firstTextSeconds,
-      usage: outcome === 'completed' ? usage : undefined,
-      cost: outcome === 'completed' ? cost : undefined,
+      usage: status === 'ok' ? usage : undefined,
+      cost: status === 'ok' ? cost : undefined,
     })
     if (span) endModelSpan(span, { answer, outcome, firstTextSeconds })
   }
@@ -89,7 +83,12 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
         if (event) events.push({ provider: event })
       }
       const calls = answer.calls.slice(known)
-      if (calls.length > 0) return showCalls(deps, call.shown, calls).then(() => call.showEvents(events))
+      if (calls.length > 0) {
+        return showCalls(deps, call.shown, calls).then(() => {
+          call.showEvents(events)
+          answer.shownCalls = answer.calls.length
+        })
+      }
       if (events.length > 0) call.showEvents(events)
       return undefined
     })
@@ -153,6 +152,8 @@ export interface ModelAnswer {
   /** True once the provider has begun to answer with success. */
   hasBegun: boolean
   readonly calls: ToolCall[]
+  /** The number of `calls` that readers have seen. */
+  shownCalls: number
   readonly faultyCalls: FaultyCall[]
   /** Maps provider ids to wire ids, which are unique on the server. Provider ids may repeat within one response. */
   readonly toolIds: Map<string, string>
@@ -174,6 +175,7 @@ export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools'
     toolInputLength: 0,
     hasBegun: false,
     calls: [],
+    shownCalls: 0,
     faultyCalls: [],
     toolIds: new Map(),
     finishReason: 'unknown',
@@ -232,9 +234,10 @@ export function takeChunk(answer: ModelAnswer, chunk: ModelChunk): ProviderEvent
   }
 }
 
-/** Returns the text, reasoning and files that arrived before a failure, if any. */
-export function partialMessage({ message }: ModelAnswer): Message | undefined {
-  const content = message.content.filter((part) => part.type !== 'tool-call')
+/** Returns what arrived before a failure, if anything did. Of the calls, only those that a reader may answer later. */
+export function partialMessage({ message, calls, shownCalls }: ModelAnswer): Message | undefined {
+  const shown = new Set(calls.slice(0, shownCalls).map(({ id }) => id))
+  const content = message.content.filter((part) => part.type !== 'tool-call' || shown.has(part.toolCallId))
   return content.length > 0 ? { role: 'assistant', content } : undefined
 }
 

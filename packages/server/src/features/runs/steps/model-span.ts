@@ -1,7 +1,7 @@
 /** The span of a model call, following OpenTelemetry's conventions for generative AI. Used only for traced runs. */
 
 import type { Message, MessagePart } from '@stet/contract/vocabulary'
-import type { Span, SpanAttributes } from '../../../shared/tracer.ts'
+import type { Span, SpanAttributes } from '../../../shared/telemetry.ts'
 import type { FinishReason } from '../../providers/model-driver.ts'
 import type { ModelPrices } from '../../providers/ports.ts'
 import type { Usage } from '../../providers/usage.ts'

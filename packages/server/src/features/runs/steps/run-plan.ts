@@ -1,14 +1,14 @@
 import type { Message } from '@stet/contract/vocabulary'
 import type { PromptConfig } from '@stet/template/config'
 import { AppError, RunError } from '../../../shared/app-error.ts'
-import type { Span, SpanAttributes } from '../../../shared/tracer.ts'
+import type { Span, SpanAttributes } from '../../../shared/telemetry.ts'
 import type { Needs } from '../../deps.ts'
 import type { ResolvedProvider } from '../../providers/ports.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { EvaluationOwner, TemplateStep } from '../../templates/template-engine.ts'
-import type { EndedRun } from '../ports.ts'
-import type { PromptInput, PromptSteps, ToolScope } from '../run.ts'
-import type { Toolbox } from '../tools/tool.ts'
+import type { EndedRun, NewConversation } from '../ports.ts'
+import type { PromptInput, PromptSteps, QueuedChat, QueuedInput, ToolScope } from '../run.ts'
+import { cannedCalls, type Toolbox } from '../tools/tool.ts'
 
 interface RenderedSteps {
   prompt: PromptSteps
@@ -27,7 +27,8 @@ interface ChatStep {
 }
 
 /** Each instance serves one run. */
-export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'omitsToolsRequested' | 'version'> {
+export interface RunPlan
+  extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'omitsToolsRequested' | 'callerSettings' | 'version'> {
   path: string
   tools: ToolScope
   /** The number of messages that the caller gave. They follow all others. */
@@ -43,6 +44,8 @@ export interface StepSetUp {
   provider: ResolvedProvider
   model: string
   toolbox: Toolbox
+  /** The settings of the run's first model call, if the caller's tool choice applies to it. */
+  firstSettings?: PromptConfig['settings'] | undefined
   /** The configuration that `provider-started` shows. */
   config: Record<string, unknown>
 }
@@ -53,20 +56,43 @@ export function planOf(
   input: PromptInput,
   { runUuid, stream }: { runUuid: string; stream: boolean },
 ): RunPlan {
-  const { apiKeyId, source, projectDefaults, omitsToolsRequested, version } = input
+  const { apiKeyId, source, projectDefaults, omitsToolsRequested, callerSettings, version, canned } = input
   return {
     apiKeyId,
     path: source.path,
     version,
     // In JSON mode, the caller cannot post results during the run, so its tool calls end the run.
-    tools: { ...input.tools, runUuid, awaited: stream ? input.tools.awaited : [] },
+    tools: {
+      ...input.tools,
+      runUuid,
+      awaited: stream ? input.tools.awaited : [],
+      ...(canned && { canned: cannedCalls(canned) }),
+    },
     projectDefaults,
     given: input.messages.length,
     steps: renderedSteps(deps, input),
     stream,
     omitsToolsRequested,
+    callerSettings,
   }
 }
+
+/** @param messages those of the whole conversation, the caller's new ones included. */
+export function chatPlanOf(
+  { path, config }: Pick<NewConversation, 'path' | 'config'>,
+  messages: readonly Message[],
+  { apiKeyId, version, tools, given, omitsToolsRequested, callerSettings }: QueuedChat,
+  { runUuid, stream }: { runUuid: string; stream: boolean },
+): RunPlan {
+  return {
+    ...{ apiKeyId, path, version, given, stream, omitsToolsRequested, callerSettings },
+    tools: { ...tools, runUuid },
+    projectDefaults: { provider: null, model: null },
+    steps: { conversation: messages, config },
+  }
+}
+
+export const isQueuedChat = (input: QueuedInput): input is QueuedChat => 'given' in input
 
 /**
  * Returns the attributes that name a prompt on the spans of its runs, renderings and model calls. OpenTelemetry's
@@ -93,6 +119,16 @@ export function runAttributes(plan: RunPlan, mode: EndedRun['mode']): SpanAttrib
     'stet.project.id': projectId,
     ...promptAttributes(plan),
   }
+}
+
+/** OpenTelemetry limits the attributes of a span, and the end of a run sets some more. */
+const maxVariables = 64
+
+/** The parameters of a run as texts. They are content. */
+export function variableAttributes({ steps }: RunPlan): SpanAttributes {
+  const parameters = 'prompt' in steps ? Object.entries(steps.prompt.parameters).slice(0, maxVariables) : []
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  return Object.fromEntries(parameters.map(([name, value]) => [`gen_ai.prompt.variable.${name}`, textOf(value)]))
 }
 
 export function renderedSteps(deps: Needs<'clock'>, prompt: PromptSteps): RenderedSteps {

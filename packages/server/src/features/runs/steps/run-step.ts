@@ -1,8 +1,11 @@
-/** The parts of a step around its model calls: finds provider, model and tools, and shows its response. */
+/** Sets up a step, and reads its answer: with a schema, parses the JSON and checks the value against the schema. */
 import type { Message, ToolCall } from '@stet/contract/vocabulary'
+import { withDefaults } from '@stet/template/config'
 import { RunError } from '../../../shared/app-error.ts'
+import { parseStorable, storableText } from '../../../shared/text-guards.ts'
 import type { Needs } from '../../deps.ts'
 import { listProviders } from '../../providers/list-providers.ts'
+import type { FinishReason } from '../../providers/model-driver.ts'
 import { chooseModel, chooseProvider, resolveProvider } from '../../providers/resolve-provider.ts'
 import { readPromptConfig } from '../../templates/prompt-config.ts'
 import { latitude, locate, type RunProgress, type RunWatch, type StepTotals } from '../events/run-progress.ts'
@@ -10,7 +13,6 @@ import type { EncodedResponse, StepResponse } from '../run.ts'
 import { gatherTools, type ToolboxDeps } from '../tools/gather-tools.ts'
 import type { ModelAnswer } from './call-model.ts'
 import type { RunPlan, StepSetUp } from './run-plan.ts'
-import { structuredAnswer } from './structured-answer.ts'
 
 export type SetUpDeps = ToolboxDeps & Needs<'providers' | 'secrets' | 'clock' | 'logger'>
 
@@ -18,9 +20,11 @@ export type SetUpDeps = ToolboxDeps & Needs<'providers' | 'secrets' | 'clock' | 
 export async function setUpStep(
   deps: SetUpDeps,
   plan: RunPlan,
-  written: Record<string, unknown>,
+  own: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<StepSetUp> {
+  const { callerSettings: given } = plan
+  const written = given ? withDefaults(own, given.config).config : own
   const prompt = readPromptConfig(written, plan.path, [...deps.runs.serverTools.keys()])
   const entries = await listProviders(deps, plan.tools.workspaceId)
   const { environment } = deps.providers
@@ -37,9 +41,18 @@ export async function setUpStep(
     serverDefault: environment.defaultModel,
   })
   const provider = resolveProvider(deps, entry)
-  const toolbox = await gatherTools(deps, plan.tools, prompt, signal)
+  const gathered = await gatherTools(deps, plan.tools, prompt, signal)
   const config = { ...written, provider: provider.name, model }
-  return { prompt, provider, model, toolbox, config }
+  if (!given) return { prompt, provider, model, toolbox: gathered, config }
+  const toolbox = new Map(gathered)
+  for (const definition of given.tools) {
+    const { name } = definition
+    if (!toolbox.has(name)) toolbox.set(name, { source: 'client', definition, isAwaited: false })
+  }
+  const { toolChoice } = given
+  const isChosen = toolChoice === undefined || withDefaults(written, { toolChoice }).ignored.length > 0
+  const firstSettings = isChosen ? undefined : { ...prompt.settings, toolChoice }
+  return { prompt, provider, model, toolbox, config, firstSettings }
 }
 
 interface StepEnd extends RunWatch {
@@ -94,4 +107,83 @@ export function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumbe
   throw new RunError('max_step_count_exceeded_error', `The run reached its limit of ${limit} model calls`, {
     details: { maxSteps: limit },
   })
+}
+
+interface StructuredStep extends Pick<RunWatch, 'signal'> {
+  setUp: StepSetUp
+  plan: RunPlan
+  answer: Pick<ModelAnswer, 'text' | 'finishReason'>
+}
+
+/**
+ * @throws RunError `invalid_response_format_error` for text that is not JSON, and for a value that does not match the
+ * schema or cannot be checked.
+ */
+async function structuredAnswer(deps: Needs<'templates'>, step: StructuredStep): Promise<unknown> {
+  const { setUp, plan, answer, signal } = step
+  const { schema, validate } = setUp.prompt
+  const value = readStructuredAnswer(answer)
+  // The demo provider does not satisfy every schema, for example patterns.
+  if (!schema || !validate || setUp.provider.isDemo) return value
+  const owner = { workspaceId: plan.tools.workspaceId, apiKeyId: plan.apiKeyId, signal, isRun: true }
+  const check = await deps.templates.checkAnswer({ schema, value }, owner)
+  if ('failure' in check) {
+    const message = `The response cannot be checked against the schema: ${check.failure}`
+    throw formatError(`${message}. \`validate: false\` turns the check off.`, answer, {})
+  }
+  const [first] = check.issues
+  if (!first) return value
+  const where = first.path === '' ? '' : ` at ${first.path}`
+  throw formatError(`The response does not match the schema${where}: ${first.message}`, answer, {
+    issues: check.issues,
+  })
+}
+
+/** Why an answer ended before it was complete. */
+const ends = new Map<FinishReason, string>([
+  ['length', 'it was cut off at the output limit'],
+  ['content-filter', 'the model refused, or a content filter ended it'],
+  ['error', 'the provider ended it with an error'],
+])
+
+/** @throws RunError `invalid_response_format_error` if the text is not JSON. */
+export function readStructuredAnswer(answer: StructuredStep['answer']): unknown {
+  try {
+    return parseStorable(withoutFence(withoutThought(answer.text)))
+  } catch (cause) {
+    const end = ends.get(answer.finishReason)
+    const message = `The response was requested as JSON, but ${end ?? 'it does not parse'}`
+    throw formatError(message, answer, {}, cause)
+  }
+}
+
+const shownCharacters = 2_000
+
+function formatError(
+  message: string,
+  { text, finishReason }: StructuredStep['answer'],
+  more: Record<string, unknown>,
+  cause?: unknown,
+): RunError {
+  const details = { ...more, text: storableText(text.slice(0, shownCharacters)), finishReason }
+  return new RunError('invalid_response_format_error', message, { details, cause })
+}
+
+const thoughtEnd = '</think>'
+
+/** Removes the reasoning before an answer. Some services omit the opening mark. */
+function withoutThought(text: string): string {
+  const end = /^\s*[[{"`]/.test(text) ? -1 : text.indexOf(thoughtEnd)
+  return end < 0 ? text : text.slice(end + thoughtEnd.length)
+}
+
+const fence = '```'
+const opening = /^\s*```[\w-]*[ \t]*\r?\n/
+
+// A regular expression for the closing fence would backtrack over long runs of blanks.
+function withoutFence(text: string): string {
+  const opened = opening.exec(text)
+  const rest = text.trimEnd()
+  if (!opened || !rest.endsWith(fence) || rest.length < opened[0].length + fence.length) return text
+  return rest.slice(opened[0].length, -fence.length)
 }

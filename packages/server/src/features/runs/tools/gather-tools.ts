@@ -30,7 +30,8 @@ export async function gatherTools(
       const message = `Tool '${feature}' is the caller's: a prompt used as a tool has none`
       throw new RunError('unsupported_feature_error', message, { details: { feature } })
     }
-    return { source: 'client', definition, isAwaited: scope.awaited.includes(feature) }
+    const { awaited, canned } = scope
+    return { source: 'client', definition, isAwaited: !canned && awaited.includes(feature), canned }
   })
   const serverTools = prompt.serverTools.flatMap((name): StepTool[] => {
     const tool = deps.runs.serverTools.get(name)
@@ -65,7 +66,7 @@ async function loadAgent(
   scope: ToolScope,
   { written, from, signal }: { written: string; from: string; signal: AbortSignal },
 ): Promise<AgentTool> {
-  const path = resolvePath(written, from)
+  const path = agentPath(written, from)
   if (path !== undefined && scope.lineage.includes(path)) {
     const circle = [...scope.lineage, path].join(' -> ')
     throw configError(from, 'agents', `A prompt cannot reach itself through agents: ${circle}`)
@@ -108,7 +109,7 @@ async function findPrompt(deps: ToolboxDeps, scope: ToolScope, path: string, sig
 }
 
 /** Resolves a path written in the document `from`. Returns undefined if the path is empty or leaves the root. */
-function resolvePath(written: string, from: string): string | undefined {
+export function agentPath(written: string, from: string): string | undefined {
   const segments = written.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of written.split('/')) {
     if (segment === '' || segment === '.') continue

@@ -1,13 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CannedResult, ToolCall } from '@stet/contract/vocabulary'
 import type { PromptVersion } from '../../documents/document.ts'
 import type { ToolDefinition } from '../../providers/model-driver.ts'
 import type { TemplateScan, TemplateSource } from '../../templates/template-engine.ts'
-import type { ProjectDefaults, RunSpending } from '../run.ts'
+import type { CannedCalls, ProjectDefaults } from '../run.ts'
 
-/** A caller's tool. Its call either waits for a result or ends the run with a tool request. */
+/** A caller's tool. Its call has a canned result, waits for a result, or ends the run with a tool request. */
 interface ClientTool {
   source: 'client'
   definition: ToolDefinition
   isAwaited: boolean
+  canned?: CannedCalls | undefined
 }
 
 /** Another prompt of the same version. */
@@ -32,7 +35,6 @@ export interface ToolOutcome {
   isError: boolean
   /** The reason, if there is no result. Readers then get a `tool-error` event. */
   failure?: string
-  spending?: RunSpending
 }
 
 export interface ServerToolContext {
@@ -94,4 +96,40 @@ export interface ToolCallStore {
 export interface ToolSignals {
   notify(callId: string): void
   subscribe(callId: string, wake: () => void): () => void
+}
+
+type Results = Readonly<Record<string, readonly CannedResult[]>>
+
+/**
+ * Each instance serves one run. A call takes the first unused entry whose `args` its arguments contain. If all of these
+ * are used, the last one repeats.
+ */
+export function cannedCalls(results: Results): CannedCalls {
+  const used = new Set<CannedResult>()
+  const taken = new Map<string, CannedResult>()
+  return {
+    take({ id, name, arguments: given }: ToolCall) {
+      const entries = Object.hasOwn(results, name) ? (results[name] ?? []) : []
+      const fitting = entries.filter(({ args = {} }) => contains(given, args))
+      const entry = fitting.find((each) => !used.has(each)) ?? fitting.at(-1)
+      if (entry) taken.set(id, entry)
+      if (entry) used.add(entry)
+      return entry !== undefined
+    },
+    outcomeOf(id) {
+      const entry = taken.get(id)
+      if (!entry) throw new Error('Only a call that took an entry has an outcome')
+      return { result: entry.result, isError: entry.isError === true }
+    },
+  }
+}
+
+/** Objects may have more keys than the wanted ones, at every depth. Everything else must be equal. */
+function contains(given: unknown, wanted: unknown): boolean {
+  if (!isObject(given) || !isObject(wanted)) return isDeepStrictEqual(given, wanted)
+  return Object.entries(wanted).every(([key, value]) => Object.hasOwn(given, key) && contains(given[key], value))
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 /** Compiles a draft before it is published. Its texts may be those that the same request is about to write. */
 
 import { createHash } from 'node:crypto'
+import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { checkText, hashContent, inBatches, loadFromVersion, loadWith } from '../../documents/check-document.ts'
 import type { DocumentText, TextHead } from '../../documents/document.ts'
@@ -114,4 +115,22 @@ function affectedOf(checked: readonly CheckedHead[], changed: ReadonlySet<string
     }
     return false
   })
+}
+
+/** Rolls back a transaction that would write or publish older texts than those that are there now. */
+export class ChangedMeanwhile extends Error {}
+
+// Only writes of others cause another attempt. Scans are cached.
+const maxAttempts = 20
+
+/** @throws AppError ConflictError if other writes come between each time. */
+export async function untilUnchanged<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let count = 0; count < maxAttempts; count += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error
+    }
+  }
+  throw refuse('draft-kept-changing')
 }

@@ -10,8 +10,7 @@ import { isConflict, withMoves } from '../../documents/overlay.ts'
 import type { DraftWrite, SlotOf } from '../../documents/ports.ts'
 import type { Version } from '../../projects/project.ts'
 import type { EvaluationOwner } from '../../templates/template-engine.ts'
-import { ChangedMeanwhile } from './changed-meanwhile.ts'
-import type { PlannedDraft, WrittenText } from './compile-draft.ts'
+import { ChangedMeanwhile, type PlannedDraft, type WrittenText } from './compile-draft.ts'
 
 type SlotHead = SlotOf<Pick<TextHead, 'contentHash' | 'documentUuid'>> & { path: string }
 

@@ -1,12 +1,11 @@
 /** Merges live's newer texts into a draft, so that publishing finds fewer conflicts. */
 import type { UpdateFromEnvironmentBody, UpdateResult } from '@stet/contract/vocabulary'
-import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { changeProject } from '../../documents/change-project.ts'
 import { normalizeDocumentPath } from '../../documents/document-path.ts'
-import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
+import { findDraftRow, findProject, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
 import type { Version } from '../../projects/project.ts'
-import { untilUnchanged } from './changed-meanwhile.ts'
+import { untilUnchanged } from './compile-draft.ts'
 import { type LiveMerges, mergeWithLive, writeMerges } from './merge-with-live.ts'
 
 type Updates = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
@@ -19,8 +18,7 @@ export async function updateFromEnvironment(
   const paths = input.paths && new Set(input.paths.map(normalizeDocumentPath))
   await findProject(deps, input.caller, input.projectId)
   return untilUnchanged(async () => {
-    const draft = await findVersionRow(deps.stores, input)
-    if (draft.number !== null) throw refuse('merged-version')
+    const draft = await findDraftRow(deps.stores, input)
     const slots = await deps.stores.documents.listSlotHeads(input.caller.workspaceId, draft)
     const asked = slots.filter(({ path, movedTo }) => !paths || paths.has(path) || (movedTo && paths.has(movedTo.path)))
     const merges = await mergeWithLive(deps, ownerOf(input), { set: draft, slots: asked, written: new Map() })
@@ -31,8 +29,7 @@ export async function updateFromEnvironment(
 
 function writeUpdate(deps: Updates, input: VersionAddress, merges: LiveMerges): Promise<UpdateResult> {
   return changeProject(deps, input, async (writer) => {
-    const draft = await findVersionRow(writer.stores, input)
-    if (draft.number !== null) throw refuse('merged-version')
+    const draft = await findDraftRow(writer.stores, input)
     await writeMerges(writer, input.caller, draft, merges)
     await writer.touch(draft)
     return describeUpdate(draft, merges)

@@ -11,11 +11,10 @@ import {
 import type { Document } from '../../documents/document.ts'
 import { shownIn } from '../../documents/overlay.ts'
 import { readBack } from '../../documents/save-document.ts'
-import { findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
-import { ChangedMeanwhile, untilUnchanged } from '../drafts/changed-meanwhile.ts'
-import { findBrokenReferences } from './broken-references.ts'
+import { findDraftRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
+import { ChangedMeanwhile, untilUnchanged } from '../drafts/compile-draft.ts'
 import { readChanges } from './plan-changes.ts'
-import { assertDraft, type Push, planPush, writePlan } from './push-changes.ts'
+import { findBrokenReferences, type Push, planPush, writePlan } from './push-changes.ts'
 
 type Moves = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
@@ -42,7 +41,7 @@ type Preview = Pick<CheckedText<unknown>, 'scan'> & Pick<MovedDocument, 'path' |
 async function previewMove(deps: Moves, input: MoveDocumentInput, push: Push): Promise<Preview> {
   const { caller } = input
   const owner = ownerOf(input)
-  const draft = assertDraft(await findVersionRow(deps.stores, input))
+  const draft = await findDraftRow(deps.stores, input)
   const plan = await planPush(deps.stores, draft, { ...push, caller, at: deps.clock.now() })
   const written = new Map(plan.slots.map((slot) => [slot.path, shownIn(slot)]))
   const [path = ''] = push.changes.keys()
@@ -63,7 +62,7 @@ function writeMove(
 ): Promise<MovedDocument> {
   const { caller } = input
   return changeProject(deps, input, async ({ stores, at, touch }) => {
-    const draft = assertDraft(await findVersionRow(stores, input))
+    const draft = await findDraftRow(stores, input)
     const plan = await planPush(stores, draft, { ...push, caller, at })
     const moved = plan.slots.find((slot) => slot.path === path)
     if (!moved || shownIn(moved)?.contentHash !== contentHash) throw new ChangedMeanwhile()

@@ -88,9 +88,16 @@ export function planChanges(input: PlanInput, stored: readonly Slot[]): Plan {
   const sources = findSources(input, slots)
   assertHashes([...changes].map(([path, change]) => hashesAt(input, slotAt(slots, path), change, sources)))
   const plan: Plan = { writes: [], dropped: [], slots: [], left: [], added: 0, modified: 0, deleted: 0, moved: 0 }
+  const returned = new Set<string>()
   for (const [path, change] of changes) {
     const slot = slotAt(slots, path)
     const target = targetOf(input, slot, sources.get(path))
+    // The rows of two paths may keep one deleted prompt. It returns to the first of them.
+    if (target.draft?.deletedAt && change.status !== 'deleted') {
+      const { documentUuid } = target.draft
+      if (returned.has(documentUuid)) target.isElsewhere = true
+      returned.add(documentUuid)
+    }
     if (isMove(change)) planMove(plan, input, { change, slot, target, source: sources.get(change.from) })
     else planWrite(plan, input, { change, slot, target })
   }
@@ -175,8 +182,9 @@ function targetOf({ changes, replaces }: PlanInput, slot: Slot, source: Source |
     const isKept = !moves && replaces && movedTo !== null && draft?.deletedAt === null && draft.movedFrom === null
     return { path: slot.path, live, draft: isKept ? draft : row, movedTo: leaves }
   }
-  if (replaces) return isMoving || moves ? withoutDraft(slot) : slot
-  return movedTo && changes.get(movedTo.path)?.status === 'deleted' ? { ...slot, movedTo: null } : slot
+  if (replaces && (isMoving || moves)) return withoutDraft(slot)
+  const isFree = !replaces && movedTo && changes.get(movedTo.path)?.status === 'deleted'
+  return isFree ? { path: slot.path, draft, live, movedTo: null } : { ...slot }
 }
 
 interface Planned<Given extends Change> {

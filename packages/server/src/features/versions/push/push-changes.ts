@@ -1,7 +1,9 @@
 import type { Change, PushResult as PushBody } from '@stet/contract/vocabulary'
-import { refuse } from '../../../shared/app-error.ts'
 import type { Needs, Stores } from '../../deps.ts'
 import { changeProject } from '../../documents/change-project.ts'
+import { inBatches } from '../../documents/check-document.ts'
+import type { DocumentText } from '../../documents/document.ts'
+import { comparePaths } from '../../documents/document-path.ts'
 import {
   assertCurrent,
   type CurrentWrites,
@@ -10,11 +12,12 @@ import {
   mergeTarget,
   writeMerged,
 } from '../../documents/merge/write-merged.ts'
+import { shownIn } from '../../documents/overlay.ts'
 import type { Slot, VersionSet } from '../../documents/ports.ts'
 import { documentNotFound } from '../../documents/read-document.ts'
-import { findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
-import type { Version } from '../../projects/project.ts'
-import { findBrokenReferences } from './broken-references.ts'
+import { readTexts } from '../../documents/read-texts.ts'
+import { findDraftRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
+import type { EvaluationOwner } from '../../templates/template-engine.ts'
 import { type Plan, type PlanInput, planChanges, planReplacement, readChanges, withoutDraft } from './plan-changes.ts'
 import { findRepeated, type RepeatedMoves } from './repeated-moves.ts'
 
@@ -71,23 +74,15 @@ export async function previewOutcome(
 
 async function writePush(deps: Pushes, input: VersionAddress, push: Push): Promise<PushResult> {
   const { caller } = input
-  const outcome = await previewOutcome(deps, input, push, async () =>
-    assertDraft(await findVersionRow(deps.stores, input)),
-  )
+  const outcome = await previewOutcome(deps, input, push, () => findDraftRow(deps.stores, input))
   return changeProject(deps, input, async (writer) => {
-    const version = assertDraft(await findVersionRow(writer.stores, input))
+    const version = await findDraftRow(writer.stores, input)
     const plan = await planPush(writer.stores, version, { ...push, at: writer.at, caller })
     if (await writePlan(writer.stores, caller.workspaceId, version, plan)) await writer.touch(version)
     const { added, modified, deleted, moved } = plan
     const counts = { documentsProcessed: push.changes.size, added, modified, deleted }
     return { versionUuid: version.uuid, ...counts, ...(outcome.brokenReferences && { moved }), ...outcome }
   })
-}
-
-/** @throws AppError BadRequestError */
-export function assertDraft(version: Version): Version {
-  if (version.number !== null) throw refuse('merged-version')
-  return version
 }
 
 /** A move without a text merges nothing. */
@@ -168,4 +163,45 @@ export async function writePlan(
   if (writes.length > 0) await documents.saveDraft(workspaceId, draft, writes)
   if (dropped.length > 0) await documents.deleteDraft(workspaceId, draft, dropped)
   return writes.length + dropped.length > 0
+}
+
+type Referring = Pick<DocumentText, 'path' | 'content'>
+
+/**
+ * Lists the prompts that will refer to a path that a push leaves empty, in path order. A scan returns the text's own
+ * references without loading them.
+ */
+export async function findBrokenReferences(
+  deps: Needs<'stores' | 'templates'>,
+  owner: EvaluationOwner,
+  draft: VersionSet,
+  { left, slots }: Pick<Plan, 'left' | 'slots'>,
+): Promise<string[]> {
+  if (left.length === 0) return []
+  const gone = new Set(left)
+  const broken: string[] = []
+  const texts = textsAfter(deps, owner.workspaceId, draft, { left, slots })
+  for await (const path of inBatches(deps, texts, owner, async ({ path, content }) => {
+    const { references } = await deps.templates.scan({ path, content, documents: {} }, owner)
+    return references.some((reference) => gone.has(reference)) ? path : null
+  })) {
+    if (path !== null) broken.push(path)
+  }
+  return broken.sort(comparePaths)
+}
+
+/** Yields all texts after the push that may refer to one of the paths. */
+async function* textsAfter(
+  { stores }: Needs<'stores'>,
+  workspaceId: number,
+  draft: VersionSet,
+  { left, slots }: Pick<Plan, 'left' | 'slots'>,
+): AsyncGenerator<Referring[]> {
+  const written = new Map(slots.map((slot) => [slot.path, shownIn(slot)]))
+  const [only, ...others] = left
+  const filter = others.length === 0 && only !== undefined ? { mentions: only } : { paths: [], orReferring: true }
+  for await (const part of readTexts(stores, workspaceId, draft, filter)) {
+    yield part.filter(({ path }) => !written.has(path))
+  }
+  yield [...written.values()].filter((text) => text !== null)
 }

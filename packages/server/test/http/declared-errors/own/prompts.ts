@@ -12,6 +12,18 @@ const changed = { path: 'contested', status: 'modified', content: 'changed' }
 const moved = (from: string, path: string) => ({ changes: [{ path, from, status: 'moved' }] })
 const mismatched = { path: 'hello', prompt: 'x', base: 'x', baseHash: 'other' }
 
+/** Changes a prompt that a gate of the project is about, for which there is no experiment. */
+async function gated(world: World, change: (changes: object[]) => Promise<ApiAnswer>): Promise<ApiAnswer> {
+  const path = newName()
+  const text = (content: string) => [{ path, status: 'modified', content }]
+  await created(world, { changes: text('Hello'), publish: {} })
+  const ids = inProject(world)
+  await to('projects.setGates', world, { ids, body: { mode: 'block', gates: [{ path, evaluations: ['Checks'] }] } })
+  const refused = await change(text('Hi'))
+  await to('projects.setGates', world, { ids, body: { gates: [] } })
+  return refused
+}
+
 export const promptCauses: Record<string, Scenario> = {
   'versions.create invalid-path': (world) => created(world, { changes: [{ ...changed, path: 'no spaces' }] }),
   'versions.create path-too-long': (world) => created(world, { changes: [{ ...changed, path: 'x'.repeat(10_000) }] }),
@@ -47,6 +59,13 @@ export const promptCauses: Record<string, Scenario> = {
     created(world, {
       changes: [{ ...changed, content: '---\ntemperature: hot\n---\nHi' }],
       publish: { block: ['configuration'] },
+    }),
+  'versions.create gate': (world) => gated(world, (changes) => created(world, { changes, publish: {} })),
+  'versions.publish gate': (world) =>
+    gated(world, async (changes) => {
+      const ids = await inDraft(world)
+      await to('versions.push', world, { ids, body: { changes } })
+      return to('versions.publish', world, { ids, body: {} })
     }),
   'versions.publish not-a-draft': (world) => to('versions.publish', world, { ids: inLive(world), body: {} }),
   'versions.checks not-a-draft': (world) => to('versions.checks', world, { ids: inLive(world) }),

@@ -47,6 +47,23 @@ export const runCauses: Record<string, Scenario> = {
   'runs.run run-failed': (world) => failedRun(world),
   'runs.run run-not-stored': (world) =>
     unstored(world, () => to('runs.run', world, { ids: inLive(world), body: { path: 'hello', parameters } })),
+  'runs.attach unknown-run': ({ conversationUuid, ...world }) =>
+    to('runs.attach', { conversationUuid, ...world }, { ids: { conversationUuid }, body: { runUuid: randomUUID() } }),
+  'projects.stats too-many-stats': async (world) => {
+    const { inTurn } = world.bench.server.deps.stats
+    const me = await world.bench.api('GET', '/me')
+    const { id: apiKeyId } = me.body['apiKey'] as { id: number }
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const { signal } = new AbortController()
+    const holding = Array.from({ length: 50 }, () => inTurn({ workspaceId: 1, apiKeyId, signal }, () => gate))
+    const answer = await to('projects.stats', world, { ids: { projectId: String(world.project.id) } })
+    release()
+    await Promise.all(holding)
+    return answer
+  },
   'runs.run queue-full': async (world) => {
     const key = await world.keyWith({ scopes: ['run', 'read'] })
     const { end } = await world.openRun()

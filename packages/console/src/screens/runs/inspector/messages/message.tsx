@@ -1,14 +1,16 @@
 import type { MessagePart } from '@stet/contract/vocabulary'
 import type { Message } from '@stet/sdk'
 import { memo } from 'react'
+import { AnswerText } from '../../../../runs/output/answer-text.tsx'
 import { partsOf } from '../../../../runs/session/rounds.ts'
+import { join } from '../../../../ui/button.tsx'
 import { isDataUrl } from '../../../../ui/data-url.ts'
 import { withSigns } from '../../../../ui/hidden-characters.ts'
 import { JsonTree } from '../../../../ui/json-tree.tsx'
 import { Chip } from '../../../../ui/mark.tsx'
 import { DataUrl, GrowingText, MessageBody, Reasoning } from '../../../../ui/message-body.tsx'
+import layout from '../../../../ui/styles/layout.module.css'
 import css from '../inspector.module.css'
-import { AnswerText } from './answer-text.tsx'
 
 const roles: Record<string, string> = {
   system: 'System',
@@ -35,10 +37,10 @@ export const MessageView = memo(function MessageView(props: MessageViewProps) {
   const { role } = message
   const parts = partsOf(message)
   return (
-    <article className={css['message']} data-own={isOwn} data-role={role}>
+    <article className={join(layout['stack'], css['message'])} data-own={isOwn} data-role={role}>
       <p className={css['role']}>
         {roles[role] ?? role}
-        {isGiven && <span className={css['quiet']}> given by the caller</span>}
+        {isGiven && <span className={layout['small']}> given by the caller</span>}
       </p>
       {parts.map((part, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a stored message stay the same
@@ -68,14 +70,14 @@ function Part({ part, role, isGrowing, isRaw }: PartProps) {
         </Reasoning>
       )
     case 'redacted-reasoning':
-      return <p className={css['quiet']}>Reasoning that the provider keeps to itself</p>
+      return <p className={layout['small']}>Reasoning that the provider keeps to itself</p>
     case 'image':
       return <FileOf address={part.image} />
     case 'file':
       return <FileOf address={part.file} />
     case 'tool-call':
       return (
-        <div className={css['call']}>
+        <div className={layout['close']}>
           <p className={css['role']}>
             Calls <code>{withSigns(part.toolName)}</code>
           </p>
@@ -84,7 +86,7 @@ function Part({ part, role, isGrowing, isRaw }: PartProps) {
       )
     case 'tool-result':
       return (
-        <div className={css['call']}>
+        <div className={layout['close']}>
           <p className={css['role']}>
             <code>{withSigns(part.toolName)}</code> returns {part.isError && <Chip tone="red">an error</Chip>}
           </p>

@@ -10,6 +10,7 @@ import { Button, join } from '../../../../ui/button.tsx'
 import { withSigns } from '../../../../ui/hidden-characters.ts'
 import { JsonTree } from '../../../../ui/json-tree.tsx'
 import { Skeleton } from '../../../../ui/states.tsx'
+import layout from '../../../../ui/styles/layout.module.css'
 import { counted } from '../../../../ui/time.tsx'
 import css from '../inspector.module.css'
 import { conversationQuery } from '../queries.ts'
@@ -29,9 +30,9 @@ export function Messages({ run, followed }: { run: RunDetails; followed: Followe
   return (
     <>
       <Inputs run={run} />
-      <section className={css['part']} aria-labelledby="run-messages">
-        <div className={css['partHead']}>
-          <h2 id="run-messages" className={css['partTitle']}>
+      <section className={layout['apart']} aria-labelledby="run-messages">
+        <div className={join(layout['row'], css['partHead'])}>
+          <h2 id="run-messages" className={layout['title']}>
             Messages
           </h2>
           <Button look="quiet" aria-pressed={rawAnswers} shortcut="m" onClick={toggle}>
@@ -69,7 +70,7 @@ function MessageList({ run, messages, isRaw, isGrowing }: MessageListProps) {
   const first = isWhole ? 0 : Math.max(0, from - shownBefore)
   const end = isWhole ? messages.length : Math.min(messages.length, to + shownBefore)
   if (messages.length === 0)
-    return <p className={css['quiet']}>{isActiveRun(run) ? 'No messages yet.' : 'No messages.'}</p>
+    return <p className={layout['small']}>{isActiveRun(run) ? 'No messages yet.' : 'No messages.'}</p>
   return (
     <>
       {(first > 0 || end < messages.length) && (
@@ -107,9 +108,9 @@ function Inputs({ run: { parameters, parametersState } }: { run: RunDetails }) {
   const [isJson, setJson] = useState(false)
   const entries = Object.entries(parameters ?? {})
   return (
-    <section className={css['part']} aria-labelledby="run-inputs">
-      <div className={css['partHead']}>
-        <h2 id="run-inputs" className={css['partTitle']}>
+    <section className={layout['apart']} aria-labelledby="run-inputs">
+      <div className={join(layout['row'], css['partHead'])}>
+        <h2 id="run-inputs" className={layout['title']}>
           Inputs
         </h2>
         {entries.length > 0 && (
@@ -118,13 +119,13 @@ function Inputs({ run: { parameters, parametersState } }: { run: RunDetails }) {
           </Button>
         )}
       </div>
-      {parametersState !== 'kept' && <p className={css['quiet']}>{withoutInputs[parametersState]}</p>}
-      {parametersState === 'kept' && entries.length === 0 && <p className={css['quiet']}>The run had no inputs.</p>}
+      {parametersState !== 'kept' && <p className={layout['small']}>{withoutInputs[parametersState]}</p>}
+      {parametersState === 'kept' && entries.length === 0 && <p className={layout['small']}>The run had no inputs.</p>}
       {isJson && <JsonTree value={parameters} label="Inputs" />}
       {!isJson && entries.length > 0 && (
-        <dl className={css['inputs']}>
+        <dl className={layout['stack']}>
           {entries.map(([name, value]) => (
-            <div key={name} className={join(css['input'])}>
+            <div key={name} className={css['input']}>
               <dt>{withSigns(name)}</dt>
               <dd>
                 <Value value={value} label={name} />
@@ -142,38 +143,20 @@ function liveMessages({ given, view }: Followed): Message[] | null {
   if (!given) return null
   const parts = view.steps.at(-1)?.parts ?? []
   if (parts.length === 0) return [...given]
-  const results = parts.filter((part) => part.kind === 'tool' && (part.state === 'answered' || part.state === 'failed'))
-  return [
-    ...given,
-    { role: 'assistant', content: parts.map(partOf) },
-    ...results.flatMap((part): Message[] =>
-      part.kind !== 'tool'
-        ? []
-        : [
-            {
-              role: 'tool',
-              content: [
-                {
-                  type: 'tool-result',
-                  toolCallId: part.key,
-                  toolName: part.name,
-                  result: part.result,
-                  isError: part.state === 'failed',
-                },
-              ],
-            },
-          ],
-    ),
-  ]
+  return [...given, { role: 'assistant', content: parts.map(partOf) }, ...parts.flatMap(resultOf)]
 }
 
-function partOf(part: OutputPart): Exclude<Message['content'], string>[number] {
-  switch (part.kind) {
-    case 'file':
-      return { type: 'file', file: part.url, mimeType: part.mimeType }
-    case 'tool':
-      return { type: 'tool-call', toolCallId: part.key, toolName: part.name, args: part.args ?? {} }
-    default:
-      return { type: part.kind, text: part.text }
-  }
+type Part = Exclude<Message['content'], string>[number]
+
+function partOf(part: OutputPart): Part {
+  if (part.kind === 'file') return { type: 'file', file: part.url, mimeType: part.mimeType }
+  if (part.kind !== 'tool') return { type: part.kind, text: part.text }
+  return { type: 'tool-call', toolCallId: part.key, toolName: part.name, args: part.args ?? {} }
+}
+
+function resultOf(part: OutputPart): Message[] {
+  if (part.kind !== 'tool' || (part.state !== 'answered' && part.state !== 'failed')) return []
+  const { key: toolCallId, name: toolName, result, state } = part
+  const content: Part[] = [{ type: 'tool-result', toolCallId, toolName, result, isError: state === 'failed' }]
+  return [{ role: 'tool', content }]
 }

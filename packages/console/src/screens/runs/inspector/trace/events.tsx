@@ -1,9 +1,11 @@
 import { useRef, useState } from 'react'
 import { useRowKeys } from '../../../../app/shortcuts.ts'
+import { join } from '../../../../ui/button.tsx'
 import { selectClass } from '../../../../ui/field.tsx'
 import { withSigns } from '../../../../ui/hidden-characters.ts'
 import { JsonTree } from '../../../../ui/json-tree.tsx'
 import { Notice, Skeleton } from '../../../../ui/states.tsx'
+import layout from '../../../../ui/styles/layout.module.css'
 import { countText, durationText } from '../../../../ui/time.tsx'
 import { useWindowed } from '../../../../ui/windowed.ts'
 import css from '../inspector.module.css'
@@ -31,11 +33,11 @@ export function Events({ followed, missing, isLive, at, onOpen }: EventsProps) {
   const open = events.find(({ event }) => event.id === String(at))
   if (missing !== null) return <Notice>{missing}</Notice>
   if (events.length === 0 && !isOver) return error === null ? <Skeleton lines={6} /> : null
-  if (events.length === 0) return <p className={css['quiet']}>No events.</p>
+  if (events.length === 0) return <p className={layout['small']}>No events.</p>
   const types = [...new Set(events.map(({ event }) => event.type))]
   return (
-    <section ref={box} className={css['events']} aria-label="Events" tabIndex={-1} data-keeps-focus="">
-      <div className={css['partHead']}>
+    <section ref={box} className={layout['stack']} aria-label="Events" tabIndex={-1} data-keeps-focus="">
+      <div className={join(layout['row'], css['partHead'])}>
         <select
           className={selectClass}
           aria-label="Type of event"
@@ -49,12 +51,12 @@ export function Events({ followed, missing, isLive, at, onOpen }: EventsProps) {
             </option>
           ))}
         </select>
-        <span className={css['quiet']}>
+        <span className={layout['small']}>
           {countText(shown.length)} {isCut && 'of the first'} events
         </span>
       </div>
       {open && <JsonTree key={open.event.id} value={open.event.data} label={`Event ${open.event.id}`} />}
-      <ol ref={list} className={css['eventList']}>
+      <ol ref={list} className={css['list']}>
         {before > 0 && <li aria-hidden="true" style={{ height: before }} />}
         {shown.slice(from, to).map(({ event, at: arrivedAt }) => (
           <li key={event.id} data-line>
@@ -65,10 +67,10 @@ export function Events({ followed, missing, isLive, at, onOpen }: EventsProps) {
               onClick={() => onOpen(event.id === String(at) ? undefined : Number(event.id))}
               data-row
             >
-              <span className={css['quiet']}>{event.id}</span>
+              <span className={layout['small']}>{event.id}</span>
               <span>{event.type}</span>
-              <span className={css['eventText']}>{withSigns(lineOf(event.data))}</span>
-              {isLive && <span className={css['quiet']}>{durationText(arrivedAt)}</span>}
+              <span className={layout['quiet']}>{withSigns(lineOf(event.data))}</span>
+              {isLive && <span className={layout['small']}>{durationText(arrivedAt)}</span>}
             </button>
           </li>
         ))}

@@ -1,4 +1,4 @@
-/** Reads the events of a conversation's latest run for the inspector, as long as the page is visible. */
+/** Reads the events of a run for the inspector, as long as the page is visible. */
 import { type Message, type Run, RunError, type StreamEvent } from '@stet/sdk'
 import { useCallback, useEffect, useState } from 'react'
 import { noticeSignedOut, stet } from '../../../../app/session.ts'
@@ -22,19 +22,23 @@ export interface Followed extends State {
   reconnect: () => void
 }
 
-/** @param isWanted false reads nothing, and keeps what was read */
-export function useFollowed(run: Pick<Run, 'uuid' | 'conversationUuid' | 'createdAt'>, isWanted: boolean): Followed {
-  const { uuid, conversationUuid, createdAt } = run
+type FollowedRun = Pick<Run, 'uuid' | 'conversationUuid' | 'createdAt'>
+
+/**
+ * @param run always the same one
+ * @param isWanted false reads nothing, and keeps what was read
+ */
+export function useFollowed({ uuid, conversationUuid, createdAt }: FollowedRun, isWanted: boolean): Followed {
   const [attempt, setAttempt] = useState(0)
+  const [followed, setFollowed] = useState(() => nothing(createdAt))
   const reconnect = useCallback(() => setAttempt((now) => now + 1), [])
-  const [followed, setFollowed] = useState<{ uuid: string } & State>(() => ({ uuid, ...nothing(createdAt) }))
   // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt reads again
   useEffect(() => {
     if (!isWanted) return
-    setFollowed({ uuid, ...nothing(createdAt) })
-    return followWhileVisible(conversationUuid, createdAt, (change) => setFollowed((now) => ({ ...change(now), uuid })))
+    setFollowed(nothing(createdAt))
+    return followWhileVisible({ uuid, conversationUuid, createdAt }, setFollowed)
   }, [uuid, conversationUuid, createdAt, isWanted, attempt])
-  return { ...(followed.uuid === uuid ? followed : nothing(createdAt)), reconnect }
+  return { ...followed, reconnect }
 }
 
 function nothing(createdAt: string): State {
@@ -48,7 +52,10 @@ type Change = (now: State) => State
 type Arrival = [event: StreamEvent | SdkEvent, at: number]
 
 /** A hidden page leaves the run, and joins it again after the last event that it has. */
-function followWhileVisible(conversationUuid: string, createdAt: string, change: (change: Change) => void): () => void {
+function followWhileVisible(
+  { uuid: runUuid, conversationUuid, createdAt }: FollowedRun,
+  change: (change: Change) => void,
+): () => void {
   const owner = {}
   let leave: (() => void) | undefined
   let lastEventId: string | undefined
@@ -63,7 +70,7 @@ function followWhileVisible(conversationUuid: string, createdAt: string, change:
     try {
       if (isLeft) return
       change((now) => ({ ...now, error: null }))
-      const options = { resume: { maxAttempts: 6 }, ...(lastEventId !== undefined && { lastEventId }) }
+      const options = { runUuid, resume: { maxAttempts: 6 }, ...(lastEventId !== undefined && { lastEventId }) }
       const stream = stet.runs.attachStream(conversationUuid, options)
       leave = () => {
         isLeft = true

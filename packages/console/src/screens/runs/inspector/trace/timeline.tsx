@@ -1,8 +1,10 @@
 import type { RunDetails, RunSpan } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { isActiveRun, spanFigures } from '../../../../runs/run-figures.ts'
+import { join } from '../../../../ui/button.tsx'
 import { withSigns } from '../../../../ui/hidden-characters.ts'
 import { Chip } from '../../../../ui/mark.tsx'
+import layout from '../../../../ui/styles/layout.module.css'
 import { durationText } from '../../../../ui/time.tsx'
 import css from '../inspector.module.css'
 import { Value } from '../messages/message.tsx'
@@ -32,18 +34,18 @@ export function Timeline({ run, followed, at, onOpen }: TimelineProps) {
   const calls = callsIn(data?.conversation.slice(from, to) ?? [])
   if (spans.length === 0)
     return (
-      <p className={css['quiet']}>
+      <p className={layout['small']}>
         {isActive
           ? 'Nothing has begun yet.'
           : 'The run has no timeline: it ended before its first step, or an earlier release ran it.'}
       </p>
     )
   return (
-    <div className={css['timeline']}>
+    <div className={layout['apart']}>
       {run.queuedMs !== null && run.queuedMs > 0 && (
-        <p className={css['quiet']}>It waited {durationText(run.queuedMs)} for its start.</p>
+        <p className={layout['small']}>It waited {durationText(run.queuedMs)} for its start.</p>
       )}
-      <ol className={css['spans']}>
+      <ol className={css['list']}>
         {spans.map((span, place) => (
           <Span
             // biome-ignore lint/suspicious/noArrayIndexKey: spans are only added at the end
@@ -57,8 +59,10 @@ export function Timeline({ run, followed, at, onOpen }: TimelineProps) {
           />
         ))}
       </ol>
-      {run.spansCut && <p className={css['quiet']}>The run had more steps and calls than are kept.</p>}
-      {isActive && <p className={css['quiet']}>Times of arrival. The measured times follow at the end of the run.</p>}
+      {run.spansCut && <p className={layout['small']}>The run had more steps and calls than are kept.</p>}
+      {isActive && (
+        <p className={layout['small']}>Times of arrival. The measured times follow at the end of the run.</p>
+      )}
     </div>
   )
 }
@@ -79,8 +83,8 @@ function Span({ span, depth, whole, call, isOpen, onToggle }: SpanProps) {
   return (
     <li className={css['span']} data-kind={kind}>
       <button type="button" className={css['spanHead']} aria-expanded={isOpen} onClick={onToggle} data-row>
-        <span className={css['spanName']} style={{ paddingInlineStart: `${Math.min(depth, 8)}rem` }}>
-          <span className={css['quiet']}>{kinds[kind]}</span> {withSigns(name)}
+        <span className={layout['cut']} style={{ paddingInlineStart: `${Math.min(depth, 8)}rem` }}>
+          <span className={layout['small']}>{kinds[kind]}</span> {withSigns(name)}
         </span>
         <span className={css['track']} aria-hidden="true">
           <span
@@ -100,15 +104,15 @@ function Span({ span, depth, whole, call, isOpen, onToggle }: SpanProps) {
         </span>
       </button>
       {isOpen && (
-        <div className={css['spanMore']}>
-          <p className={css['quiet']}>{spanFigures(span).join(' · ')}</p>
+        <div className={join(layout['stack'], css['spanMore'])}>
+          <p className={layout['small']}>{spanFigures(span).join(' · ')}</p>
           {call && (
             <>
-              <h3 className={css['spanTitle']}>Arguments</h3>
+              <h3 className={css['role']}>Arguments</h3>
               <Value value={call.args} label={`Arguments of ${name}`} />
-              <h3 className={css['spanTitle']}>Result</h3>
+              <h3 className={css['role']}>Result</h3>
               {call.result === undefined ? (
-                <p className={css['quiet']}>No result.</p>
+                <p className={layout['small']}>No result.</p>
               ) : (
                 <Value value={call.result} label={`Result of ${name}`} />
               )}

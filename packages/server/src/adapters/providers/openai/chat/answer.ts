@@ -4,18 +4,23 @@ import type {
   ModelChunk,
   ModelRequest,
 } from '../../../../features/providers/model-driver.ts'
-import { endCalls, reasonWithoutCalls } from '../../answer/calls.ts'
-import { addPiece, addSource, addText, countedUsage, endPieces, mergeCounts } from '../../answer/content.ts'
-import { uncarried } from '../../answer/failure.ts'
-import { frameError, isFailure, strayError } from '../../answer/frame-error.ts'
+import {
+  addPiece,
+  addSource,
+  addText,
+  countedUsage,
+  endCalls,
+  endPieces,
+  mergeCounts,
+  reasonWithoutCalls,
+} from '../../answer/content.ts'
+import { frameError, isFailure, strayError, uncarried } from '../../answer/failure.ts'
 import type { AnswerReader } from '../../answer/frames.ts'
 import { asCount, asList, asObject, asText, isObject, type Json, objectIn, textIn, UnknownForm } from '../../json.ts'
-import { settingsBody } from '../../request/settings.ts'
-import type { KindTraits } from '../kinds.ts'
-import type { OpenaiService } from '../service.ts'
-import { type Attachments, addAttachments } from './attachments.ts'
-import { Choices, isStrange, reasonIn, wordsOf } from './choices.ts'
-import { splitThought, type ThoughtMarks } from './thought-marks.ts'
+import { settingsBody } from '../../request/body.ts'
+import type { KindTraits, OpenaiService } from '../kinds.ts'
+import { Choices, isStrange, reasonIn, splitThought, type ThoughtMarks, wordsOf } from './choices.ts'
+import { type Attachments, addAttachments } from './media.ts'
 import { CallParts, callsIn } from './tool-calls.ts'
 
 export class ChatReader implements AnswerReader {

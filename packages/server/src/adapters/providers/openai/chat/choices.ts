@@ -1,6 +1,6 @@
 /** Finds the message in the choices of a frame. */
 import { asCount, asList, asObject, asText, holdsText, isObject, type Json, textIn, UnknownForm } from '../../json.ts'
-import { keys } from '../../request/settings.ts'
+import { keys } from '../../request/body.ts'
 
 /**
  * Finds the choices of one answer. If the caller asked for one answer, text in one choice and calls in another belong
@@ -164,4 +164,52 @@ function textsOf(parts: readonly Json[]): string {
   return parts
     .map(({ type, text }) => (type === 'text' || type === 'output_text' || type === undefined ? textIn(text) : ''))
     .join('')
+}
+
+/** Gemini's thoughts arrive as answer text between two marks. A flag announces a thought. */
+export interface ThoughtMarks {
+  state: 'answer' | 'opening' | 'thought'
+  /** The start of a mark at the end of the last delta. */
+  held: string
+}
+
+const opening = '<thought>'
+const closing = '</thought>'
+
+export function splitThought(
+  marks: ThoughtMarks,
+  piece: string,
+  delta: Record<string, unknown>,
+): { thought: string; text: string } {
+  const isFlagged = asObject(asObject(delta['extra_content'])['google'])['thought'] === true
+  if (marks.state === 'answer' && !isFlagged) return { thought: '', text: piece }
+  if (marks.state === 'answer') marks.state = 'opening'
+  let text = marks.held + piece
+  marks.held = ''
+  if (marks.state === 'opening') {
+    if (text.length < opening.length && opening.startsWith(text)) {
+      marks.held = text
+      return { thought: '', text: '' }
+    }
+    marks.state = 'thought'
+    if (text.startsWith(opening)) text = text.slice(opening.length)
+  }
+  const end = text.indexOf(closing)
+  if (end >= 0) {
+    marks.state = 'answer'
+    return { thought: text.slice(0, end), text: text.slice(end + closing.length) }
+  }
+  const cut = text.length - markedEnd(text)
+  if (!isFlagged && cut > 0) {
+    marks.state = 'answer'
+    return { thought: '', text }
+  }
+  marks.held = text.slice(cut)
+  return { thought: text.slice(0, cut), text: '' }
+}
+
+function markedEnd(text: string): number {
+  let length = Math.min(text.length, closing.length - 1)
+  while (length > 0 && !text.endsWith(closing.slice(0, length))) length -= 1
+  return length
 }

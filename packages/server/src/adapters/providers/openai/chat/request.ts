@@ -4,20 +4,26 @@ import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../../features/providers/provider-error.ts'
 import { asList, asObject, type Json } from '../../json.ts'
-import { resultText, unsupported } from '../../request/parts.ts'
+import {
+  meetsStrict,
+  schemaInstruction,
+  schemaName,
+  settingsBody,
+  tokenLimit,
+  toolIdIn,
+  toolSettings,
+} from '../../request/body.ts'
 import {
   filesFromUser,
   inTurn,
+  resultText,
+  unsupported,
   withLeadingSystem,
   withoutDeveloper,
   withUser,
   withUserAtEnd,
-} from '../../request/roles.ts'
-import { meetsStrict, schemaInstruction, schemaName } from '../../request/schema.ts'
-import { settingsBody, tokenLimit } from '../../request/settings.ts'
-import { toolIdIn, toolSettings } from '../../request/tools.ts'
-import type { KindTraits } from '../kinds.ts'
-import { isNewAzure, type OpenaiService } from '../service.ts'
+} from '../../request/messages.ts'
+import { isNewAzure, type KindTraits, type OpenaiService } from '../kinds.ts'
 import { type ChatPart, mediaPart } from './media.ts'
 
 /** The client's types lack the keys that only other services use. */
@@ -82,8 +88,10 @@ function formatOf(traits: KindTraits, schema: Json): OpenAI.ResponseFormatJSONSc
   return { type: 'json_schema', json_schema }
 }
 
-function chatTool({ name, description, parameters }: ToolDefinition): OpenAI.ChatCompletionTool {
-  return { type: 'function', function: defined({ name, parameters, description }) }
+function chatTool({ name, description, parameters, strict }: ToolDefinition): OpenAI.ChatCompletionTool {
+  // Left out unless it is true, because other services may reject the key.
+  const isStrict = strict === true && meetsStrict(parameters) ? { strict } : {}
+  return { type: 'function', function: { ...defined({ name, parameters, description }), ...isStrict } }
 }
 
 const namedFunction = (choice: { name: string }) => ({ type: 'function', function: choice })

@@ -1,6 +1,6 @@
 /** Assembles calls from fragments. Services disagree about the meaning of ids and indexes (ADR 71). */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { type HeldCall, requireRoom } from '../../answer/calls.ts'
+import { type HeldCall, requireRoom } from '../../answer/content.ts'
 import { uncarried, unreadable } from '../../answer/failure.ts'
 import {
   argumentsIn,

@@ -1,21 +1,20 @@
 import type { CountedUsage, FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { storableText } from '../../../../shared/text-guards.ts'
-import { foreignCalls } from '../../answer/calls.ts'
 import {
   addPiece,
   addSource,
   addText,
   countedUsage,
   endPieces,
+  foreignCalls,
   generatedImage,
   mergeCounts,
 } from '../../answer/content.ts'
-import { uncarried } from '../../answer/failure.ts'
-import { frameError, isFailure } from '../../answer/frame-error.ts'
+import { frameError, isFailure, uncarried } from '../../answer/failure.ts'
 import type { AnswerReader } from '../../answer/frames.ts'
 import { asCount, asList, asObject, asText, holdsText, isObject, type Json, textIn, UnknownForm } from '../../json.ts'
-import { keys } from '../../request/settings.ts'
-import type { OpenaiService } from '../service.ts'
+import { keys } from '../../request/body.ts'
+import type { OpenaiService } from '../kinds.ts'
 import { deltaIn, ResponseCalls } from './calls.ts'
 
 /** Types of items that the caller must answer in formats that stet's messages do not support. */

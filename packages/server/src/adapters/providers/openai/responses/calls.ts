@@ -1,7 +1,7 @@
 /** Assembles the calls of a response. Each event may be missing, and some services change the ids of an item. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { endCalls, type HeldCall, requireRoom } from '../../answer/calls.ts'
+import { endCalls, type HeldCall, requireRoom } from '../../answer/content.ts'
 import { unreadable } from '../../answer/failure.ts'
 import { argumentsIn, asCount, asText, holdsText, type Json, parseArguments, textIn, UnknownForm } from '../../json.ts'
 

@@ -5,12 +5,26 @@ import { defined } from '@stet/template/defined'
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import { asObject, type Json } from '../../json.ts'
-import { addressOf, dataUrl, type MediaPart, mediaOf, resultText, unsupported } from '../../request/parts.ts'
-import { filesFromUser, withoutDeveloper } from '../../request/roles.ts'
-import { meetsStrict, schemaName } from '../../request/schema.ts'
-import { keys, type SettingRules, settingsBody, tokenLimit } from '../../request/settings.ts'
-import { toolSettings } from '../../request/tools.ts'
-import type { OpenaiService } from '../service.ts'
+import {
+  keys,
+  meetsStrict,
+  type SettingRules,
+  schemaName,
+  settingsBody,
+  tokenLimit,
+  toolSettings,
+} from '../../request/body.ts'
+import {
+  addressOf,
+  dataUrl,
+  filesFromUser,
+  type MediaPart,
+  mediaOf,
+  resultText,
+  unsupported,
+  withoutDeveloper,
+} from '../../request/messages.ts'
+import type { OpenaiService } from '../kinds.ts'
 
 export type ResponsesBody = OpenAI.Responses.ResponseCreateParams
 type InputItem = OpenAI.Responses.ResponseInputItem
@@ -54,8 +68,9 @@ function textOf(settings: Json, schema: ModelRequest['schema']): object {
   return Object.keys(text).length > 0 ? { text } : {}
 }
 
-function functionTool({ name, description, parameters }: ToolDefinition): OpenAI.Responses.FunctionTool {
-  return defined({ type: 'function' as const, name, parameters, strict: false, description })
+function functionTool({ name, description, parameters, strict }: ToolDefinition): OpenAI.Responses.FunctionTool {
+  const isStrict = strict === true && meetsStrict(parameters)
+  return defined({ type: 'function' as const, name, parameters, strict: isStrict, description })
 }
 
 const namedFunction = (choice: { name: string }) => ({ type: 'function', name: choice.name })

@@ -1,0 +1,102 @@
+import type { GateVerdict } from '@stet/contract/vocabulary'
+import type { Version } from '@stet/sdk'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useBlocked } from '../../app/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { withSigns } from '../../ui/hidden-characters.ts'
+import { Chip } from '../../ui/mark.tsx'
+import { Notice } from '../../ui/states.tsx'
+import { counted } from '../../ui/time.tsx'
+import type { useChecks } from './checks.tsx'
+import css from './page.module.css'
+
+type Checks = ReturnType<typeof useChecks>['data']
+
+interface GateLinesProps {
+  projectId: number
+  draft: Version
+  gates: readonly GateVerdict[]
+  /** Names the prompt of each line. */
+  hasPaths?: boolean
+}
+
+const tones = { pass: 'green', fail: 'red', inconclusive: 'amber' } as const
+
+/** What experiments say about the texts of a draft, and the way to the evidence or to more of it. */
+export function GateLines({ projectId, draft, gates, hasPaths }: GateLinesProps) {
+  const project = String(projectId)
+  // Several gates of a prompt may say the same.
+  const said = new Map(gates.map((gate) => [`${gate.documentUuid} ${gate.message}`, gate]))
+  return (
+    <ul className={css['gates']}>
+      {[...said.values()].map(({ gate, path, documentUuid, verdict, message, experimentUuid, labels }) => (
+        <li key={`${documentUuid} ${gate}`}>
+          <Chip tone={tones[verdict]}>{verdict}</Chip> {hasPaths && <span className={css['path']}>{path}: </span>}
+          {withSigns(message)}{' '}
+          {experimentUuid ? (
+            <Link to="/p/$project/experiments/$experiment" params={{ project, experiment: experimentUuid }}>
+              Result
+            </Link>
+          ) : (
+            <Link
+              to="/p/$project/v/$version/prompts/$"
+              params={{ project, version: draft.uuid, _splat: path }}
+              search={{ tab: 'examples' }}
+            >
+              Run its examples
+            </Link>
+          )}
+          {labels.count > 0 && (
+            <span className={css['faint']}>
+              {' '}
+              {counted(labels.count, 'label')} by {labels.people.map(({ name }) => withSigns(name)).join(', ')}
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Whether the gates alone refuse the publication. */
+export function isGated(checks: Checks): boolean {
+  return checks?.checks.some(({ name, state }) => name === 'gate' && state === 'blocked') ?? false
+}
+
+interface OverrideProps {
+  isBusy: boolean
+  onOverride: (reason: string) => void
+}
+
+/** The way around the gates. The release keeps the reason and the verdicts. */
+export function OverrideGates({ isBusy, onOverride }: OverrideProps) {
+  const [reason, setReason] = useState('')
+  const needsAdmin = useBlocked('admin')
+  return (
+    <>
+      <Notice tone="red">
+        <strong>The gates refuse this draft.</strong> Run the examples again, or fix what they show.
+      </Notice>
+      <details className={css['way']}>
+        <summary>Publish despite the gates</summary>
+        <TextField
+          label="Reason"
+          hint="The release keeps it with these verdicts."
+          maxLength={1000}
+          value={reason}
+          onChange={({ target }) => setReason(target.value)}
+        />
+        <Button
+          look="danger"
+          busy={isBusy}
+          blocked={needsAdmin || (!reason.trim() && 'write a reason first')}
+          onClick={() => onOverride(reason.trim())}
+        >
+          Publish anyway
+        </Button>
+      </details>
+    </>
+  )
+}

@@ -1,0 +1,50 @@
+/** The prompts that the steps of a prompt name as agents. */
+import { type Expression, expressionsIn, expressionsOf, type Spread, type TemplateNode } from './nodes.ts'
+import { operandsOf } from './variables.ts'
+
+export interface StepAgents {
+  /** Paths as written. If they are computed: all texts in expressions of the prompt, because any may become a path. */
+  paths: string[]
+  /** True if a step has something else than a list of texts, so that a run may use other paths too. */
+  isComputed: boolean
+}
+
+export function stepAgentsOf(nodes: readonly TemplateNode[]): StepAgents {
+  const lists = nodes.flatMap((node) => {
+    if (node.type !== 'ElementTag' || node.name !== 'step') return []
+    return node.attributes.filter(({ name }) => name === 'agents').flatMap(expressionsIn)
+  })
+  const written = lists.map(writtenTexts)
+  const isComputed = written.includes(undefined)
+  const paths = isComputed ? nodes.flatMap(expressionsOf).flatMap(textsIn) : written.flatMap((texts) => texts ?? [])
+  return { paths: [...new Set(paths)], isComputed }
+}
+
+/** The texts of a list, or of each list that a condition chooses from. Undefined for any other expression. */
+function writtenTexts(node: Expression | Spread | null): string[] | undefined {
+  switch (node?.type) {
+    case undefined:
+      return []
+    case 'Literal':
+      return typeof node.value === 'string' ? [node.value] : []
+    case 'ConditionalExpression':
+      return joined([node.consequent, node.alternate])
+    case 'ArrayExpression':
+    case 'SpreadElement':
+    case 'LogicalExpression':
+      return joined(operandsOf(node))
+    default:
+      return undefined
+  }
+}
+
+function joined(nodes: readonly (Expression | Spread | null)[]): string[] | undefined {
+  const lists = nodes.map(writtenTexts)
+  return lists.includes(undefined) ? undefined : lists.flatMap((texts) => texts ?? [])
+}
+
+function textsIn(node: Expression | Spread | null): string[] {
+  if (node === null) return []
+  if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : []
+  return (node.type === 'AssignmentExpression' ? [node.left, node.right] : operandsOf(node)).flatMap(textsIn)
+}
