@@ -11,14 +11,7 @@ import { deletedProjects, findProject, largestId } from '../documents/version-re
 import type { ConversationAddress, FindDeps } from './find-conversation.ts'
 import { findConversationFacts } from './find-conversation.ts'
 import { readCursor, writeCursor } from './list-conversations.ts'
-import {
-  type RecordedRun,
-  type RunDetails,
-  type RunFilter,
-  type RunPlace,
-  type RunRecordStore,
-  startOf,
-} from './ports.ts'
+import { type RecordedRun, type RunDetails, type RunFilter, startOf } from './ports.ts'
 
 export interface ListRunsInput extends Omit<RunFilter, 'authorId' | 'uuid'> {
   caller: Caller
@@ -54,24 +47,12 @@ export async function listRuns(deps: ListDeps, input: ListRunsInput): Promise<Ru
   if (filter.documentUuid !== undefined && !(await runRecords.hasPrompt(projectId, filter.documentUuid))) {
     return { items: [], nextCursor: null, scannedTo: null }
   }
-  const { shown, bound } = await searchPage(runRecords, projectId, filter, { limit, after })
+  // One extra place shows whether there is a next page.
+  const found = await runRecords.search(projectId, filter, defined({ limit: limit + 1, after }))
+  const shown = found.places.slice(0, limit)
+  const bound = found.places.length > limit ? (shown.at(-1) ?? null) : found.bound
   const items = await runRecords.list(shown.map(({ uuid }) => uuid))
   return { items, nextCursor: bound && writeCursor(deps, seal, bound), scannedTo: bound && startOf(bound) }
-}
-
-async function searchPage(
-  store: RunRecordStore,
-  projectId: number,
-  filter: RunFilter,
-  { limit, after }: { limit: number; after: RunPlace | undefined },
-): Promise<{ shown: RunPlace[]; bound: RunPlace | null }> {
-  // One extra place shows whether there is a next page. A full page ends the search early.
-  const page = defined({ limit: limit + 1, after })
-  const found = await store.search(projectId, filter, page)
-  const isFull = found.length > limit
-  const { places, bound } = isFull ? { places: found, bound: null } : await store.searchToBound(projectId, filter, page)
-  const shown = places.slice(0, limit)
-  return { shown, bound: places.length > limit ? (shown.at(-1) ?? null) : bound }
 }
 
 /** Returns undefined if no run can match. */

@@ -175,10 +175,11 @@ interface RunPageBounds {
 }
 
 export interface RunRecordStore {
-  /** Returns the places of matching runs among the `runScan` newest ones after `page.after`, newest first. */
-  search(projectId: number, filter: RunFilter, page: RunPageBounds): Promise<RunPlace[]>
-  /** Like `search`, with the last run that it reads. Null if it reads all runs. */
-  searchToBound(
+  /**
+   * Returns the places of matching runs among the `runScan` newest ones after `page.after`, newest first, and the last run
+   * that it reads. That one is null if it reads all runs, or finds `page.limit` first.
+   */
+  search(
     projectId: number,
     filter: RunFilter,
     page: RunPageBounds,

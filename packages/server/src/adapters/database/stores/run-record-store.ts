@@ -25,21 +25,17 @@ const maxOfConversation = 1_000
 export function postgresRunRecordStore(client: DatabaseClient): RunRecordStore {
   return {
     async search(projectId, filter, { after, limit }) {
-      // The inner query reads keys in the order of an index until `limit` of them match. A scalar subquery is never
-      // turned into a join, which would read all conversations.
-      const places = await client.$queryRaw<PlaceRow[]>`
-        SELECT ${placeColumns(filter)} FROM (${scanned(projectId, filter, after)} LIMIT ${runScan}) r
-        WHERE ${matching(filter)} ORDER BY ${newestFirst(filter)} LIMIT ${limit}`
-      return places.map(toPlace)
-    },
-    async searchToBound(projectId, filter, { after, limit }) {
-      const rows = await client.$queryRaw<(PlaceRow & { isBound: boolean })[]>`
-        WITH r AS MATERIALIZED (${scanned(projectId, filter, after)} LIMIT ${runScan})
-        (SELECT ${placeColumns(filter)}, false AS "isBound" FROM r
-         WHERE ${matching(filter)} ORDER BY ${newestFirst(filter)} LIMIT ${limit})
-        UNION ALL (SELECT ${placeColumns(filter)}, true FROM r ORDER BY ${newestFirst(filter)} OFFSET ${runScan - 1})`
+      // Reads keys in the order of an index until `limit` of them match. A window and a limit keep that order without a
+      // sort, which would read all keys first. A scalar subquery is never turned into a join, which would read all
+      // conversations.
+      const rows = await client.$queryRaw<FoundRow[]>`
+        SELECT ${placeColumns(filter)}, r."isMatch", r.number = ${runScan} AS "isBound"
+        FROM (SELECT r.*, ${matching(projectId, filter)} AS "isMatch"
+          FROM (SELECT r.*, row_number() OVER () AS number
+            FROM (${scanned(projectId, filter, after)} LIMIT ${runScan}) r) r) r
+        WHERE r.number = ${runScan} OR r."isMatch" LIMIT ${limit}`
       const bound = rows.find(({ isBound }) => isBound)
-      return { places: rows.filter((row) => row !== bound).map(toPlace), bound: bound ? toPlace(bound) : null }
+      return { places: rows.filter(({ isMatch }) => isMatch).map(toPlace), bound: bound ? toPlace(bound) : null }
     },
     async hasPrompt(projectId, documentUuid) {
       return (await client.document.findFirst({ where: { projectId, documentUuid }, select: { id: true } })) !== null
@@ -132,6 +128,12 @@ interface PlaceRow {
   conversationUuid: string
 }
 
+interface FoundRow extends PlaceRow {
+  isMatch: boolean | null
+  /** The last run that the search reads. */
+  isBound: boolean
+}
+
 /** The last place of a conversation. */
 const beforeRuns: RunPlace = { uuid: '00000000-0000-0000-0000-000000000000', createdAt: new Date(0) }
 
@@ -141,24 +143,19 @@ const placeColumns = (filter: RunFilter) => Prisma.sql`r.uuid::text AS uuid, r.c
   ${tagOf(filter) === undefined ? Prisma.sql`NULL::timestamptz` : Prisma.sql`r.start`} AS start,
   r.conversation_uuid::text AS "conversationUuid"`
 
-/** The order of the scanned index, so that the search can end early. */
-const newestFirst = (filter: RunFilter) =>
-  tagOf(filter) === undefined
-    ? Prisma.sql`r.created_at DESC, r.uuid DESC`
-    : Prisma.sql`r.start DESC, r.conversation_uuid DESC, r.created_at DESC, r.uuid DESC`
-
 function toPlace({ start, conversationUuid, uuid, createdAt }: PlaceRow): RunPlace {
   const run = uuid === null || createdAt === null ? beforeRuns : { uuid, createdAt }
   return start === null ? run : { ...run, conversation: { createdAt: start, uuid: conversationUuid } }
 }
 
-const scannedColumns = Prisma.sql`r.uuid, r.created_at, r.status, r.document_uuid, r.version_uuid, r.model, r.via,
+const scannedColumns = Prisma.sql`r.uuid, r.created_at, r.project_id, r.status, r.document_uuid, r.version_uuid, r.model, r.via,
   r.author_id, r.cost_nano, r.ended_at`
 
 /** The keys of the narrowest index, newest first. Has the columns that `matching` reads. */
 function scanned(projectId: number, filter: RunFilter, after?: RunPlace): Prisma.Sql {
   const tag = tagOf(filter)
-  return tag === undefined ? scannedRuns(projectId, filter, after) : scannedByTag(projectId, tag, filter.to, after)
+  if (tag !== undefined) return scannedByTag(projectId, tag, filter.to, after)
+  return filter.uuid ? scannedByUuid(filter.uuid, after) : scannedRuns(projectId, filter, after)
 }
 
 /**
@@ -179,58 +176,66 @@ function scannedByTag(projectId: number, tag: string, to?: Date, after?: RunPlac
     ORDER BY t.at DESC, t.conversation_uuid DESC, r.created_at DESC, r.uuid DESC`
 }
 
-function scannedRuns(projectId: number, filter: RunFilter, after?: RunPlace): Prisma.Sql {
-  const { documentUuid, status, uuid, from, to } = filter
+function scannedByUuid({ first, last }: NonNullable<RunFilter['uuid']>, after?: RunPlace): Prisma.Sql {
+  return Prisma.sql`SELECT r.conversation_uuid, ${scannedColumns} FROM run r
+      WHERE r.uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${before(after)}
+    UNION SELECT r.conversation_uuid, ${scannedColumns} FROM run r
+      WHERE r.conversation_uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${before(after)}
+    ORDER BY created_at DESC, uuid DESC`
+}
+
+/**
+ * A list of a prompt or a project that the planner does not know makes it expect ten times the runs of an average one. It
+ * would read and sort all runs of one that its statistics take for rare, for example of a new one.
+ */
+function scannedRuns(projectId: number, { documentUuid, status, from, to }: RunFilter, after?: RunPlace): Prisma.Sql {
   // No index has both the prompt and the state.
   const isFailed = documentUuid === undefined && status?.length === 1 && status[0] === 'error'
-  const bounds = Prisma.sql`r.project_id = ${projectId}
-    AND ${documentUuid === undefined ? Prisma.sql`true` : Prisma.sql`r.document_uuid = ${documentUuid}::uuid`}
-    AND ${isFailed ? Prisma.sql`r.status = 'error'` : Prisma.sql`true`}
-    AND ${from ? Prisma.sql`r.created_at >= ${from}::timestamptz` : Prisma.sql`true`}
-    AND ${to ? Prisma.sql`r.created_at <= ${to}::timestamptz` : Prisma.sql`true`}
-    AND ${after ? Prisma.sql`(r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)` : Prisma.sql`true`}`
-  const inOrder = Prisma.sql`ORDER BY created_at DESC, uuid DESC`
-  if (!uuid) return Prisma.sql`SELECT r.conversation_uuid, ${scannedColumns} FROM run r WHERE ${bounds} ${inOrder}`
-  const { first, last } = uuid
-  return Prisma.sql`SELECT r.conversation_uuid, ${scannedColumns} FROM run r WHERE r.uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
-    UNION SELECT r.conversation_uuid, ${scannedColumns} FROM run r WHERE r.conversation_uuid BETWEEN ${first}::uuid AND ${last}::uuid AND ${bounds}
-    ${inOrder}`
+  const [column, own] =
+    documentUuid === undefined
+      ? [Prisma.sql`r.project_id`, Prisma.sql`(SELECT ARRAY[${projectId}])::int[]`]
+      : [Prisma.sql`r.document_uuid`, Prisma.sql`(SELECT ARRAY[${documentUuid}])::uuid[]`]
+  return Prisma.sql`SELECT r.conversation_uuid, ${scannedColumns} FROM run r
+    WHERE ${isFailed ? Prisma.sql`r.status = 'error' AND r.project_id = ${projectId}` : Prisma.sql`${column} = ANY(${own})`}
+      AND ${from ? Prisma.sql`r.created_at >= ${from}::timestamptz` : Prisma.sql`true`}
+      AND ${to ? Prisma.sql`r.created_at <= ${to}::timestamptz` : Prisma.sql`true`}
+      AND ${before(after)}
+    ORDER BY ${column} DESC, r.created_at DESC, r.uuid DESC`
 }
 
-function matching(filter: RunFilter): Prisma.Sql {
-  const { status, path, versionUuid, customIdentifier, model, via, authorId, minCost, minDurationMs } = filter
-  const conditions = [
-    Prisma.sql`(SELECT c.deleted_at IS NULL
-      AND ${path === undefined ? Prisma.sql`true` : Prisma.sql`c.path = ${path}`}
-      AND ${customIdentifier === undefined ? Prisma.sql`true` : Prisma.sql`c.custom_identifier = ${customIdentifier}`}
-      FROM conversation c WHERE c.uuid = r.conversation_uuid)`,
-  ]
-  if (status) conditions.unshift(Prisma.sql`r.status = ANY(${[...status]})`)
-  if (versionUuid !== undefined) conditions.unshift(Prisma.sql`r.version_uuid = ${versionUuid}::uuid`)
-  if (model !== undefined) conditions.unshift(Prisma.sql`r.model = ${model}`)
-  if (via === undefined) conditions.unshift(Prisma.sql`r.via IN ('api', 'console')`)
-  else if (via !== 'all') conditions.unshift(Prisma.sql`r.via = ${via}`)
-  if (authorId !== undefined) conditions.unshift(Prisma.sql`r.author_id = ${authorId}`)
-  if (minCost !== undefined) conditions.unshift(Prisma.sql`r.cost_nano >= ${Math.round(minCost * 1e9)}::float8`)
-  if (minDurationMs !== undefined)
-    conditions.unshift(Prisma.sql`extract(epoch FROM r.ended_at - r.created_at) * 1000 >= ${minDurationMs}::float8`)
-  if (tagOf(filter) !== undefined) conditions.unshift(...matchingTagged(filter))
-  return Prisma.join(conditions, ' AND ')
-}
+const before = (after?: RunPlace) =>
+  after ? Prisma.sql`(r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)` : Prisma.sql`true`
 
-/** The conditions that the index decides in a search without a tag. */
-function matchingTagged({ tag, feedback, documentUuid, uuid, from, to }: RunFilter): Prisma.Sql[] {
-  const conditions = [Prisma.sql`r.uuid IS NOT NULL`]
-  if (tag !== undefined && feedback !== undefined)
-    conditions.push(Prisma.sql`EXISTS (SELECT FROM conversation_tag f
-      WHERE f.conversation_uuid = r.conversation_uuid AND f.tag = ${`${feedbackPrefix}${feedback}`})`)
+/**
+ * All conditions of the filter. Only for a run that meets those on its own columns, its conversation is read: an AND would
+ * also read it after a null. A conversation without runs has no project here.
+ */
+function matching(projectId: number, filter: RunFilter): Prisma.Sql {
+  const { status, path, versionUuid, documentUuid, customIdentifier, model, via, authorId } = filter
+  const { minCost, minDurationMs, tag, feedback, from, to, uuid } = filter
+  const conditions = [Prisma.sql`r.project_id = ${projectId}`]
   if (documentUuid !== undefined) conditions.push(Prisma.sql`r.document_uuid = ${documentUuid}::uuid`)
   if (from) conditions.push(Prisma.sql`r.created_at >= ${from}::timestamptz`)
   if (to) conditions.push(Prisma.sql`r.created_at <= ${to}::timestamptz`)
   if (uuid)
     conditions.push(Prisma.sql`(r.uuid BETWEEN ${uuid.first}::uuid AND ${uuid.last}::uuid
       OR r.conversation_uuid BETWEEN ${uuid.first}::uuid AND ${uuid.last}::uuid)`)
-  return conditions
+  if (minDurationMs !== undefined)
+    conditions.push(Prisma.sql`extract(epoch FROM r.ended_at - r.created_at) * 1000 >= ${minDurationMs}::float8`)
+  if (minCost !== undefined) conditions.push(Prisma.sql`r.cost_nano >= ${Math.round(minCost * 1e9)}::float8`)
+  if (authorId !== undefined) conditions.push(Prisma.sql`r.author_id = ${authorId}`)
+  if (via === undefined) conditions.push(Prisma.sql`r.via IN ('api', 'console')`)
+  else if (via !== 'all') conditions.push(Prisma.sql`r.via = ${via}`)
+  if (model !== undefined) conditions.push(Prisma.sql`r.model = ${model}`)
+  if (versionUuid !== undefined) conditions.push(Prisma.sql`r.version_uuid = ${versionUuid}::uuid`)
+  if (status) conditions.push(Prisma.sql`r.status = ANY(${[...status]})`)
+  if (tag !== undefined && feedback !== undefined)
+    conditions.push(Prisma.sql`(SELECT true FROM conversation_tag f
+      WHERE f.conversation_uuid = r.conversation_uuid AND f.tag = ${`${feedbackPrefix}${feedback}`} LIMIT 1)`)
+  return Prisma.sql`CASE WHEN ${Prisma.join(conditions, ' AND ')} THEN (SELECT c.deleted_at IS NULL
+    AND ${path === undefined ? Prisma.sql`true` : Prisma.sql`c.path = ${path}`}
+    AND ${customIdentifier === undefined ? Prisma.sql`true` : Prisma.sql`c.custom_identifier = ${customIdentifier}`}
+    FROM conversation c WHERE c.uuid = r.conversation_uuid) END`
 }
 
 async function toRecords(client: DatabaseClient, rows: readonly ShownRun[]): Promise<RecordedRun[]> {
