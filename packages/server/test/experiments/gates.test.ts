@@ -24,18 +24,20 @@ const greet = (word: string) =>
 const texts = {
   ...{ greet: greet('Good'), tone: 'Be kind.' },
   ...{ helper: prompt('<user>Help</user>'), other: prompt('<user>Help</user>') },
-  third: prompt('<user>Help</user>', 'type: agent\n'),
+  third: prompt('<user>Help</user>'),
 }
+/** Without agents: a computed one may be any prompt, also a judge. */
+const plain = (word: string) => prompt(`<user>${word}: {{ name }}</user>`, settings.replace('agents: [helper]\n', ''))
 const names = ['Ada', 'Ben', 'Cleo', 'Dan', 'Eve', 'Fay']
 
 /** Rows expect a good answer. `Bad` in the prompt gives a bad one, and `Odd` only for the rows of these names. */
-async function scenario(odd: readonly string[] = []) {
+async function scenario(odd: readonly string[] = [], written = greet) {
   const { api, fake } = bench
   fake.setDefault(({ body }) => {
     const [, word, name = ''] = /(Good|Better|Bad|Odd): (\w+)/.exec(JSON.stringify(body['messages'])) ?? []
     return { text: word === 'Bad' || (word === 'Odd' && odd.includes(name)) ? 'bad' : 'good' }
   })
-  const project = await createTestProject(api, texts)
+  const project = await createTestProject(api, { ...texts, greet: written('Good') })
   const root = `/projects/${project.id}`
   const draft = await project.newDraft()
   const draftUuid = draft.split('/').at(-1) ?? ''
@@ -49,7 +51,7 @@ async function scenario(odd: readonly string[] = []) {
   const rowOf = (name: string, more = {}) => {
     return { name, parameters: { name }, checks: [{ type: 'contains', any: ['good'] }], ...more }
   }
-  await put({ greet: greet('Better') })
+  await put({ greet: written('Better') })
   await saveRows(names.map((name) => rowOf(name)))
   const setGates = (more = {}, mode = 'block') =>
     expectOk(
@@ -129,7 +131,7 @@ describe('after a pass', () => {
       { tone: 'Be rude.' },
       { helper: prompt('<user>Hm</user>') },
       { other: prompt('<user>Hm</user>') },
-      { third: prompt('<user>Hm</user>', 'type: agent\n') },
+      { third: prompt('<user>Hm</user>') },
     ]
     const mine = { ...texts, greet: greet('Better') }
     for (const edit of edits) {
@@ -306,7 +308,7 @@ describe('a judge', () => {
   }
 
   it('opens a gate once it has been shown to agree with people, and not after an edit', async () => {
-    const { verdict, ran, project, put, setGates, saveRows, rowOf } = await scenario()
+    const { verdict, ran, project, put, setGates, saveRows, rowOf } = await scenario([], plain)
     const isBad = (text: string) => /: Bad\w+|bad/.test(text)
     bench.fake.setDefault(({ body }) => {
       const text = JSON.stringify(body['messages'])

@@ -1,11 +1,11 @@
 /** The prompts that the steps of a prompt name as agents. */
-import { type Expression, expressionsIn, expressionsOf, type Spread, type TemplateNode } from './nodes.ts'
+import { type Expression, expressionsIn, type Spread, type TemplateNode } from './nodes.ts'
 import { operandsOf } from './variables.ts'
 
 export interface StepAgents {
-  /** Paths as written. If they are computed: all texts in expressions of the prompt, because any may become a path. */
+  /** Paths as written. */
   paths: string[]
-  /** True if a step has something else than a list of texts, so that a run may use other paths too. */
+  /** True if a step has something else than a list of texts, so that a run may use any other prompt too. */
   isComputed: boolean
 }
 
@@ -15,9 +15,7 @@ export function stepAgentsOf(nodes: readonly TemplateNode[]): StepAgents {
     return node.attributes.filter(({ name }) => name === 'agents').flatMap(expressionsIn)
   })
   const written = lists.map(writtenTexts)
-  const isComputed = written.includes(undefined)
-  const paths = isComputed ? nodes.flatMap(expressionsOf).flatMap(textsIn) : written.flatMap((texts) => texts ?? [])
-  return { paths: [...new Set(paths)], isComputed }
+  return { paths: [...new Set(written.flatMap((texts) => texts ?? []))], isComputed: written.includes(undefined) }
 }
 
 /** The texts of a list, or of each list that a condition chooses from. Undefined for any other expression. */
@@ -41,10 +39,4 @@ function writtenTexts(node: Expression | Spread | null): string[] | undefined {
 function joined(nodes: readonly (Expression | Spread | null)[]): string[] | undefined {
   const lists = nodes.map(writtenTexts)
   return lists.includes(undefined) ? undefined : lists.flatMap((texts) => texts ?? [])
-}
-
-function textsIn(node: Expression | Spread | null): string[] {
-  if (node === null) return []
-  if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : []
-  return (node.type === 'AssignmentExpression' ? [node.left, node.right] : operandsOf(node)).flatMap(textsIn)
 }

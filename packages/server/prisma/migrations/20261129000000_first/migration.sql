@@ -285,6 +285,7 @@ CREATE TABLE "example" (
     "tool_results" JSON NOT NULL DEFAULT '{}',
     "tags" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "source_run_uuid" UUID,
+    "custom_identifier" TEXT,
     "position" INTEGER NOT NULL DEFAULT 0,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "updated_at" TIMESTAMPTZ(3) NOT NULL,
@@ -644,6 +645,9 @@ CREATE INDEX "example_author_id_idx" ON "example"("author_id");
 
 -- CreateIndex
 CREATE INDEX "example_source_run_uuid_idx" ON "example"("source_run_uuid") WHERE (source_run_uuid IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "example_workspace_id_custom_identifier_idx" ON "example"("workspace_id", "custom_identifier") WHERE (custom_identifier IS NOT NULL);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "example_project_id_document_uuid_name_key" ON "example"("project_id", "document_uuid", "name");

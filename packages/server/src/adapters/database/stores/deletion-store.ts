@@ -40,11 +40,16 @@ const hiding = (condition: string, order = '') => `
     ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING uuid::text AS uuid, workspace_id AS "workspaceId", created_at::text AS "createdAt"`
 
-/** In one statement, so that no crash leaves examples of hidden conversations behind. */
-const hidingErased = `WITH hidden AS (${hiding(`${ofErasure} AND c.uuid <> ALL($5::uuid[])`)}),
-  forgotten AS (DELETE FROM example e USING run r, hidden h
-    WHERE r.conversation_uuid = h.uuid::uuid AND e.source_run_uuid = r.uuid)
-  SELECT uuid FROM hidden`
+const hidingErased = hiding(`${ofErasure} AND c.uuid <> ALL($5::uuid[])`)
+
+/** Finds the source of a row by its run, and after the purge of that run by the identifier that the row then has. */
+const forgetting = `
+  DELETE FROM example WHERE id IN (
+    SELECT e.id FROM conversation c JOIN run r ON r.conversation_uuid = c.uuid JOIN example e ON e.source_run_uuid = r.uuid
+    WHERE ${ofErasure} AND c.deleted_at IS NOT NULL
+    UNION ALL
+    SELECT e.id FROM example e
+    WHERE e.workspace_id = $1 AND e.custom_identifier = $2 AND ($4::int IS NULL OR e.project_id = $4::int))`
 
 // Experiments have a retention of their own, because the deletion of a conversation deletes its scores.
 // `updated_at` is never earlier than `created_at`, so the indexed creation time narrows the search.
@@ -86,8 +91,14 @@ const belowConversations: Record<ConversationTable, string> = {
     WHERE conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
   log_entry: `DELETE FROM log_entry WHERE conversation_uuid = ANY($1::uuid[])`,
   idempotency_record: erasingRecords('conversation_uuid = ANY($1::uuid[])'),
-  run: `DELETE FROM run WHERE uuid IN (
-    SELECT uuid FROM run WHERE conversation_uuid = ANY($1::uuid[]) LIMIT ${largeRows}) RETURNING uuid::text AS key`,
+  // An example keeps the identifier, so that a later erasure finds it without the run.
+  run: `WITH named AS (
+      UPDATE example e SET custom_identifier = c.custom_identifier
+      FROM conversation c JOIN run r ON r.conversation_uuid = c.uuid
+      WHERE c.uuid = ANY($1::uuid[]) AND e.source_run_uuid = r.uuid AND c.custom_identifier IS NOT NULL
+        AND e.custom_identifier IS NULL)
+    DELETE FROM run WHERE uuid IN (
+      SELECT uuid FROM run WHERE conversation_uuid = ANY($1::uuid[]) LIMIT ${largeRows}) RETURNING uuid::text AS key`,
   conversation: 'DELETE FROM conversation WHERE uuid = ANY($1::uuid[]) AND deleted_at IS NOT NULL',
 }
 
@@ -146,6 +157,9 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
       return affectedRows === 1
     },
     hideErased: (erasure, active) => listUuids(hidingErased, [...erasureParams(erasure), [...active]]),
+    async forgetExamples(erasure) {
+      await session.query(forgetting, erasureParams(erasure))
+    },
     hideOfProject: (projectId) => listUuids(hiding('c.project_id = $1'), [projectId]),
     async hideExpired({ id, days }, after) {
       const from = after ?? { createdAt: '-infinity', uuid: '00000000-0000-0000-0000-000000000000' }

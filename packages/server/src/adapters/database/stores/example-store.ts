@@ -189,6 +189,7 @@ type Row = Prisma.ExampleGetPayload<typeof shown>
 function toExample({
   id: _id,
   authorId: _authorId,
+  customIdentifier: _source,
   parameters,
   messages,
   expected,

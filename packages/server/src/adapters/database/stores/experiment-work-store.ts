@@ -36,8 +36,8 @@ const waitingSql = `
   SELECT i.uuid::text AS uuid, i.arm, i.trial, i.attempt, i.position, i.example_uuid::text AS "exampleUuid",
     i.row_hash AS "rowHash", i.row_name AS "rowName", i.conversation_uuid::text AS "conversationUuid",
     EXISTS (SELECT FROM conversation c WHERE c.uuid = i.conversation_uuid) AS "hasRun", ${rowOf},
-    (SELECT c.custom_identifier FROM run s JOIN conversation c ON c.uuid = s.conversation_uuid
-      WHERE s.uuid = x.source_run_uuid) AS "customIdentifier"
+    coalesce(x.custom_identifier, (SELECT c.custom_identifier FROM run s JOIN conversation c ON c.uuid = s.conversation_uuid
+      WHERE s.uuid = x.source_run_uuid)) AS "customIdentifier"
   FROM experiment_item i LEFT JOIN example x ON x.uuid = i.example_uuid
   WHERE ${ofExperiment} AND i.started_at IS NULL AND i.code IS NULL
   ORDER BY i.position, i.trial, i.arm LIMIT $2`

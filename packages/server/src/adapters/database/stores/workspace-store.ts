@@ -73,7 +73,10 @@ const tables: Readonly<Record<string, MeasuredTable>> = {
   annotation: { workspace: own, columns: ['metadata', 'by'] },
   experiment: { workspace: own, columns: ['arms', 'texts', 'origin'] },
   experiment_item: { workspace: ofExperiment, columns: ['row_name'] },
-  example: { workspace: own, columns: ['parameters', 'messages', 'expected', 'checks', 'tool_results', 'tags'] },
+  example: {
+    workspace: own,
+    columns: ['parameters', 'messages', 'expected', 'checks', 'tool_results', 'tags', 'custom_identifier'],
+  },
   // Kept for a day. A record that names neither a conversation nor a project is small.
   idempotency_record: { workspace: `coalesce(${ofConversation}, ${ofProject})`, columns: ['answer'] },
 }

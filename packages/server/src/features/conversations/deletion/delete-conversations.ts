@@ -73,8 +73,10 @@ async function hideErased(deps: EraseDeps, request: ErasureRequest): Promise<num
     const hidden = await deps.deletions.store.hideErased(request, activeHere(deps, request))
     for (const uuid of hidden) deps.runs.active.forget(uuid)
     count += hidden.length
-    if (hidden.length === 0) return count
+    if (hidden.length === 0) break
   }
+  await deps.deletions.store.forgetExamples(request)
+  return count
 }
 
 /** A run of this process counts as active until its removal from `active`, even if its row has already ended. */

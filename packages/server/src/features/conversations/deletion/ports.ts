@@ -71,11 +71,10 @@ export interface PurgedRows {
 export interface DeletionStore {
   /** Hides a conversation. Returns false if the conversation is active, unknown or already hidden. */
   hideConversation(workspaceId: number, uuid: string): Promise<boolean>
-  /**
-   * Hides one batch of ended conversations, except `active`, and deletes the examples that were saved from their runs. An
-   * empty batch leaves only active and locked ones.
-   */
+  /** Hides one batch of ended conversations, except `active`. An empty batch leaves only active and locked ones. */
   hideErased(erasure: ErasureRequest, active: readonly string[]): Promise<string[]>
+  /** Deletes the examples that were saved from hidden and from purged conversations, whatever deleted those. */
+  forgetExamples(erasure: ErasureRequest): Promise<void>
   hideOfProject(projectId: number): Promise<string[]>
   /** Hides one batch of expired conversations, starting after `after`. Expiry uses the database clock. */
   hideExpired(project: RetainedProject, after: SweepPlace | undefined): Promise<SweepPlace[]>

@@ -12,7 +12,7 @@ import {
   agentText,
   type FingerprintDeps,
   fingerprintPrompt,
-  listAgents,
+  hashesIn,
 } from '../../runs/tools/fingerprint-prompt.ts'
 import type { EvaluationOwner } from '../../templates/template-engine.ts'
 import type { GatedPrompt } from './gate-verdict.ts'
@@ -128,8 +128,7 @@ async function fingerprintsIn(
   const project = await deps.stores.projects.findOptional(owner.workspaceId, projectId)
   const projectDefaults = { provider: project?.defaultProvider ?? null, model: project?.defaultModel ?? null }
   const load = loadWith(written, loadFromVersion(deps, owner.workspaceId, set))
-  let agents: ReturnType<AgentReader['list']> | undefined
-  const list = () => (agents ??= listAgents(deps, readWritten(deps.stores, { owner, set, written }), owner))
+  let hashes: ReturnType<AgentReader['list']> | undefined
   return async (path) => {
     const paths: string[] = []
     const read: AgentReader['read'] = async (wanted) => {
@@ -138,6 +137,12 @@ async function fingerprintsIn(
       const { scan, source } = await checkText(deps, text, load, owner)
       paths.push(wanted, ...Object.keys(source.documents))
       return agentText(scan)
+    }
+    const list: AgentReader['list'] = async () => {
+      hashes ??= hashesIn(readWritten(deps.stores, { owner, set, written }))
+      const all = await hashes
+      paths.push(...all.keys())
+      return all
     }
     const root = await read(path)
     if (!root) return null

@@ -38,24 +38,22 @@ describe('the fingerprint of an arm', () => {
 })
 
 describe('the agents of a prompt', () => {
-  const marked = '---\ntype: agent\n---\n'
   const prompts: Record<string, string> = {
     'greet/a': 'A',
-    'tools/c': `${marked}C`,
-    'tools/d': `${marked}<step agents={{ ['/e'] }}>D</step>`,
+    'greet/root': '',
+    'tools/c': 'C',
+    'tools/d': `<step agents={{ ['/e'] }}>D</step>`,
     e: 'E',
     other: 'Other',
+    computing: `<step agents={{ [helper] }}>Hi</step>`,
   }
+  const others = ['computing', 'e', 'greet/a', 'other', 'tools/c', 'tools/d']
   const reader: AgentReader = {
     read(path) {
       const content = prompts[path]
       return Promise.resolve(content === undefined ? content : agentText(scan({ path, content, documents: {} })))
     },
-    list() {
-      return Promise.resolve(
-        Object.entries(prompts).map(([path, content]) => ({ path, isMarked: content.startsWith(marked) })),
-      )
-    },
+    list: () => Promise.resolve(new Map(Object.entries(prompts))),
   }
   const agentsOf = async (content: string) => {
     const root = { ...agentText(scan({ path: 'greet/root', content, documents: {} })), path: 'greet/root' }
@@ -71,12 +69,10 @@ describe('the agents of a prompt', () => {
       ['e', 'greet/a'],
     ],
     ['of conditions', `<step agents={{ x ? ['a'] : { y: { z: 1 } } ? ['/e'] : [] }}>Hi</step>`, ['e', 'greet/a']],
-    [
-      'that are computed',
-      `<step agents={{ ["/tools/" + kind, 'a'] }}>Hi</step>`,
-      ['e', 'greet/a', 'tools/c', 'tools/d'],
-    ],
-    ['of variables', `{{ all = ['a'] }}<step agents={{ all }}>Hi</step>`, ['e', 'greet/a', 'tools/c', 'tools/d']],
+    ['that are computed', `<step agents={{ ["/tools/" + kind, 'a'] }}>Hi</step>`, others],
+    ['of variables', `{{ all = ['a'] }}<step agents={{ all }}>Hi</step>`, others],
+    ['of parameters', `<step agents={{ [helper] }}>Hi</step>`, others],
+    ['of an agent that computes its own', '---\nagents: [/computing]\n---\nHi', others],
   ])('are those %s', async (_name, content, expected) => {
     expect(scan({ path: 'root', content, documents: {} }).errors).toEqual([])
     expect(await agentsOf(content)).toEqual(expected)

@@ -9,10 +9,9 @@ import type { SourceText } from '../../documents/check-document.ts'
 import { isCreatablePath } from '../../documents/document-path.ts'
 import { findPrompt } from '../../documents/read-document.ts'
 import { readTexts } from '../../documents/read-texts.ts'
-import { ownerOf, resolveVersion } from '../../documents/version-ref.ts'
+import { resolveVersion } from '../../documents/version-ref.ts'
 import { listProviders } from '../../providers/list-providers.ts'
 import { chooseModel, chooseProvider } from '../../providers/resolve-provider.ts'
-import type { EvaluationOwner } from '../../templates/template-engine.ts'
 import type { ProjectDefaults } from '../run.ts'
 import { agentPath } from './gather-tools.ts'
 
@@ -22,7 +21,7 @@ export interface FingerprintInput {
   /** The text with its references. */
   text: string
   overrides: RunOverrides | null
-  /** The texts of its agents and of theirs, by path. */
+  /** The texts of its agents and of theirs, or their hashes, by path. */
   agents: ReadonlyMap<string, string>
   /** The name of the provider key that a run would use. Null if there is none. */
   provider: string | null
@@ -60,14 +59,8 @@ export function agentText({ resolvedContent: text, config, stepAgents }: PromptS
 export interface AgentReader {
   /** Undefined if there is no prompt at the path. */
   read(path: string): Promise<AgentText | undefined>
-  /** Lists all prompts, for a step that computes its agents. */
-  list(): Promise<ListedAgent[]>
-}
-
-interface ListedAgent {
-  path: string
-  /** Whether the prompt has `type: agent`. */
-  isMarked: boolean
+  /** Returns the hashes of all prompts by path, for a step that computes its agents. */
+  list(): Promise<ReadonlyMap<string, string>>
 }
 
 /**
@@ -98,8 +91,7 @@ function storedIn(
     },
     async list() {
       const found = await unlessDeleted(resolveVersion(deps, address))
-      if (!found) return []
-      return listAgents(deps, readTexts(deps.stores, workspaceId, found.version, {}), ownerOf(address))
+      return found ? hashesIn(readTexts(deps.stores, workspaceId, found.version, {})) : new Map()
     },
   }
 }
@@ -114,41 +106,28 @@ async function unlessDeleted<T>(reading: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export async function listAgents(
-  { templates }: Needs<'templates'>,
-  parts: AsyncIterable<readonly SourceText[]>,
-  owner: EvaluationOwner,
-): Promise<ListedAgent[]> {
-  const listed: ListedAgent[] = []
-  for await (const texts of parts) {
-    for (const { path, content } of texts) {
-      // The front matter needs no references.
-      const scan = content.includes('agent') && (await templates.scan({ path, content, documents: {} }, owner))
-      listed.push({ path, isMarked: scan && scan.config['type'] === 'agent' })
-    }
-  }
-  return listed
+export async function hashesIn(parts: AsyncIterable<readonly SourceText[]>): Promise<Map<string, string>> {
+  const hashes = new Map<string, string>()
+  for await (const texts of parts) for (const { path, contentHash } of texts) hashes.set(path, contentHash)
+  return hashes
 }
 
-/** The texts of the agents that a run may use, and of theirs, by path. Each is read once. */
+/**
+ * The texts of the agents that a run may use, and of theirs, by path. Each is read once. If a step computes its agents, a
+ * parameter may name any other prompt, so they are the hashes of all others. Their references are among them.
+ */
 export async function agentTexts(
   root: Pick<FingerprintedPrompt, keyof AgentText | 'path'>,
   reader: AgentReader,
 ): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
-  let listed: ListedAgent[] | undefined
   const open: (AgentText & { path: string })[] = [root]
   for (let from = open.pop(); from; from = open.pop()) {
     const { path: base, stepAgents, config } = from
-    if (stepAgents.isComputed) listed ??= await reader.list()
-    const named = new Set(
-      [...agentsIn(config), ...stepAgents.paths].flatMap((written) => agentPath(written, base) ?? []),
-    )
-    const paths = stepAgents.isComputed
-      ? (listed ?? []).filter(({ path, isMarked }) => isMarked || named.has(path)).map(({ path }) => path)
-      : named
-    for (const path of paths) {
-      if (texts.has(path) || !isCreatablePath(path)) continue
+    if (stepAgents.isComputed) return new Map([...(await reader.list())].filter(([path]) => path !== root.path))
+    for (const written of [...agentsIn(config), ...stepAgents.paths]) {
+      const path = agentPath(written, base)
+      if (path === undefined || texts.has(path) || !isCreatablePath(path)) continue
       const found = await reader.read(path)
       if (!found) continue
       texts.set(path, found.text)
