@@ -258,9 +258,6 @@ export const settings = {
   drainSeconds: setting('STET_DRAIN_SECONDS', whole(0, 3_600).prefault('30')).describe(
     'How long a stopping server gives its active runs to end, in s. Runs that are still active then end with `worker_lost`. The process ends within 20 s after that.',
   ),
-  templateWorkers: setting('STET_TEMPLATE_WORKERS', whole(1, 64).prefault('2')).describe(
-    'Has no effect any more: prompts are evaluated without worker processes. Accepted until the next release.',
-  ),
   maxEvaluationsPerKey: setting('STET_MAX_EVALUATIONS_PER_KEY', whole(1, 1_000_000).prefault('1000')).describe(
     'Maximum number of queued and running prompt evaluations per API key; further requests get 503.',
   ),

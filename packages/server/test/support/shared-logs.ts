@@ -40,7 +40,7 @@ export interface LogServersOptions {
 }
 
 /** Short intervals, so that tests of lost signals and streams are fast. */
-export const shortTimes: EventLogTimes = { signalMs: 500, unheardMs: 5_000, watchMs: 40, longestWatchMs: 120 }
+export const shortTimes: EventLogTimes = { signalMs: 500, unheardMs: 5_000, watchMs: 40 }
 
 export async function logServers({ urls, times, ...options }: LogServersOptions): Promise<LogServers> {
   const prefix = options.prefix ?? `stet-test-${randomUUID()}`

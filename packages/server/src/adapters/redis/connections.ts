@@ -1,5 +1,6 @@
 /** The Redis connections of one server. Their timeouts differ by how long a caller may wait. */
-import { type Command, Redis, type RedisOptions } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
+import { afterListening } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/telemetry.ts'
 
 export interface RedisAddress {
@@ -43,7 +44,7 @@ export function connectRedis({ url, prefix, timeoutMs }: RedisAddress, log: Logg
     return redis
   }
   const openTimed = (limitMs: number): Redis =>
-    keep(new TimedRedis(url, { ...reconnecting, ...failFast, timeoutMs: limitMs, enableAutoPipelining: true }))
+    keep(new TimedRedis(url, { ...reconnecting, ...failFast, limitMs, enableAutoPipelining: true }))
   const requests = openTimed(timeoutMs)
   requests.on('ready', () => log.info('redis.connected'))
   requests.on('close', () => log.warn('redis.disconnected'))
@@ -59,64 +60,32 @@ export function connectRedis({ url, prefix, timeoutMs }: RedisAddress, log: Logg
   }
 }
 
-type Options = Omit<RedisOptions, 'replyMapping' | 'commandTimeout'>
-
-interface Waiting {
-  command: Command
-  dueTick: number
-}
-
 export class RedisTimeout extends Error {
   constructor() {
     super('Command timed out')
   }
 }
 
-const ticksPerTimeout = 5
-
 /**
- * Measures time in ticks, so that a blocked event loop does not count. After a blockage, the timers of ioredis'
- * `commandTimeout` would expire before the responses that have arrived are read. One timer serves all commands.
+ * Limits the time of each command without that in which the event loop was blocked. After a blockage, the timers of
+ * ioredis' `commandTimeout` would expire before the responses that have arrived are read.
  */
 class TimedRedis extends Redis {
-  readonly #tickMs: number
-  /** In the order of their due ticks. */
-  #waiting: Waiting[] = []
-  #tick = 0
-  #timer: NodeJS.Timeout | undefined
+  readonly #limitMs: number
 
-  constructor(url: string, { timeoutMs, ...options }: Options & { timeoutMs: number }) {
+  constructor(url: string, { limitMs, ...options }: ConnectionOptions & { limitMs: number }) {
     super(url, options)
-    this.#tickMs = timeoutMs / ticksPerTimeout
+    this.#limitMs = limitMs
   }
 
   override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
     const answer = super.sendCommand(command, stream)
-    // After a reconnect, ioredis passes a command here again. The deadline of the first attempt still applies.
     if (!command.isSettled) {
-      this.#waiting.push({ command, dueTick: this.#tick + ticksPerTimeout })
-      this.#timer ??= setInterval(() => this.#onTick(), this.#tickMs)
+      // Responses that have arrived are read between timers and immediates.
+      const expire = () => void setImmediate(() => command.reject(new RedisTimeout()))
+      const stop = afterListening(this.#limitMs, expire, this.#limitMs / 5)
+      command.promise.then(stop, stop)
     }
     return answer
-  }
-
-  #onTick(): void {
-    this.#tick += 1
-    // Responses that have arrived are read between timers and immediates.
-    setImmediate(() => this.#expire())
-  }
-
-  #expire(): void {
-    const { command, dueTick } = this.#waiting[0] ?? {}
-    if (command && !command.isSettled && (dueTick ?? 0) > this.#tick) return
-    this.#waiting = this.#waiting.filter((each) => {
-      if (each.command.isSettled) return false
-      if (each.dueTick > this.#tick) return true
-      each.command.reject(new RedisTimeout())
-      return false
-    })
-    if (this.#waiting.length > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
   }
 }

@@ -35,7 +35,6 @@ export class OwnedRun implements RunLogWriter {
   /** True if a follower has to learn the state of the run, or the stream may be lost. */
   #isAsked = false
   #isPublishing = false
-  #followedUntil = Number.NEGATIVE_INFINITY
   #isStopped = false
   #presence: RunLogReader | undefined
   #absence: NodeJS.Timeout | undefined
@@ -75,13 +74,16 @@ export class OwnedRun implements RunLogWriter {
     clearTimeout(this.#absence)
   }
 
-  /** Called when a server signals that it has readers that wait for the end of the run. */
-  notePresence(): void {
+  /** Called when a reader on another server signals that it is there. */
+  noteFollower(): void {
+    if (this.#isStopped) return
     this.#presence ??= this.#options.represent()
-    this.#waitForSignals()
+    this.#isAsked = true
+    this.#awaitSignals()
+    this.#wake()
   }
 
-  #waitForSignals(): void {
+  #awaitSignals(): void {
     clearTimeout(this.#absence)
     if (!this.#isStopped) this.#absence = setTimeout(() => void this.#endPresence(), this.#options.unheardMs).unref()
   }
@@ -93,16 +95,8 @@ export class OwnedRun implements RunLogWriter {
       this.#presence = undefined
     } catch {
       // Without Redis, no signal arrives, although the readers may still be there.
-      this.#waitForSignals()
+      this.#awaitSignals()
     }
-  }
-
-  /** Called when a server signals that it has readers of the events. */
-  noteFollower(): void {
-    this.notePresence()
-    this.#followedUntil = performance.now() + this.#options.unheardMs
-    this.#isAsked = true
-    this.#wake()
   }
 
   #wake(): void {
@@ -110,7 +104,7 @@ export class OwnedRun implements RunLogWriter {
   }
 
   #isFollowed(): boolean {
-    return !this.#isStopped && performance.now() < this.#followedUntil
+    return !this.#isStopped && this.#presence !== undefined
   }
 
   /** The event log is the buffer, so nothing is lost while Redis is unavailable. */
@@ -178,14 +172,8 @@ export interface EventBatch {
   entries: LogEntry[]
 }
 
-/** A batch of a stream, with its id in the stream. */
-export interface StreamBatch extends EventBatch {
-  id: string
-  characters: number
-}
-
 /** A batch is limited to this size, except a single larger message or entry. */
-export const batchCharacters = 32_768
+const batchCharacters = 32_768
 
 /**
  * Returns undefined if nothing is new. Entries may refer to any message, so a batch has entries only after all
@@ -230,6 +218,6 @@ function entryCharacters({ pieces }: LogEntry): number {
 }
 
 /** @throws SyntaxError if the text is not JSON. */
-export function readBatch([id, [, text = '']]: [id: string, fields: string[]]): StreamBatch {
-  return { ...(JSON.parse(text) as EventBatch), id, characters: text.length }
+export function readBatch([id, [, text = '']]: [id: string, fields: string[]]): [id: string, batch: EventBatch] {
+  return [id, JSON.parse(text) as EventBatch]
 }

@@ -6,8 +6,8 @@ import type { EventCodec, RunEventLog } from '../../../features/runs/ports.ts'
 import { createRunEventLog } from '../../in-process/run-event-log.ts'
 import type { RedisConnections } from '../connections.ts'
 import type { SignalChannel } from '../signals.ts'
-import { FollowedRun, type FollowTimes } from './followed-run.ts'
 import { OwnedRun } from './owned-run.ts'
+import { type FollowTimes, RemoteReader } from './remote-reader.ts'
 
 export interface SharedRunEventLogOptions {
   connections: RedisConnections
@@ -26,8 +26,7 @@ export interface SharedRunEventLog extends RunEventLog {
   close(): void
 }
 
-const kinds = ['follow', 'present'] as const
-const usualTimes: EventLogTimes = { signalMs: 10_000, unheardMs: 25_000, watchMs: 1_000, longestWatchMs: 3_000 }
+const usualTimes: EventLogTimes = { signalMs: 10_000, unheardMs: 25_000, watchMs: 1_500 }
 
 export function createSharedRunEventLog(options: SharedRunEventLogOptions): SharedRunEventLog {
   const { connections, channel, codec } = options
@@ -35,8 +34,7 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
   const { events: redis, prefix } = connections
   const local = createRunEventLog(options.maxBytes)
   const owned = new Map<string, OwnedRun>()
-  /** By kind and run. */
-  const followed = new Map<string, FollowedRun>()
+  const followers = new Set<RemoteReader>()
   const keyOf = (runUuid: string) => `${prefix}:events:${runUuid}`
 
   const dropHere = (runUuid: string) => {
@@ -50,28 +48,15 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
     reader?.release()
     return reader !== undefined
   }
-  const onSignal = (runUuid: string, note: (run: OwnedRun) => void) => {
+  channel.on('follow', (runUuid) => {
     const run = owned.get(runUuid)
-    if (run) note(run)
+    if (run) run.noteFollower()
     else if (isEndedHere(runUuid)) redis.publish(keyOf(runUuid), 'ended').catch(() => undefined)
-  }
-  channel.on('present', (runUuid) => onSignal(runUuid, (run) => run.notePresence()))
-  channel.on('follow', (runUuid) => onSignal(runUuid, (run) => run.noteFollower()))
+  })
   channel.on('drop', dropHere)
   channel.on('opened', (runUuid) => {
-    for (const kind of kinds) void followed.get(`${kind} ${runUuid}`)?.look()
+    for (const reader of followers) if (reader.runUuid === runUuid) void reader.look()
   })
-
-  const follow = (kind: (typeof kinds)[number], runUuid: string): FollowedRun => {
-    const name = `${kind} ${runUuid}`
-    const known = followed.get(name)
-    if (known) return known
-    const onUnread = () => void followed.delete(name)
-    const key = keyOf(runUuid)
-    const run = new FollowedRun({ runUuid, kind, key, redis, channel, codec, times, onUnread })
-    followed.set(name, run)
-    return run
-  }
 
   return {
     // A queued run may start on any server, so its readers follow it like a run of another server.
@@ -96,15 +81,15 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
     },
     follow: (runUuid, afterId) => local.follow(runUuid, afterId),
     followElsewhere(runUuid, afterId, find) {
-      // A reader that skips all events only waits for the end.
-      const kind = afterId === Number.MAX_SAFE_INTEGER ? 'present' : 'follow'
-      return follow(kind, runUuid).follow(afterId, find)
+      const onReleased = (reader: RemoteReader) => void followers.delete(reader)
+      const key = keyOf(runUuid)
+      const reader = new RemoteReader({ runUuid, afterId, find, key, redis, channel, codec, times, onReleased })
+      followers.add(reader)
+      return reader
     },
-    readerCount() {
-      return [...followed.values()].reduce((sum, run) => sum + run.readerCount(), local.readerCount())
-    },
+    readerCount: () => followers.size + local.readerCount(),
     close() {
-      for (const run of [...followed.values()]) run.close()
+      for (const reader of followers) reader.release()
       for (const run of owned.values()) run.stop()
     },
   }
