@@ -1,7 +1,10 @@
 import type { LatitudeEvent, ProviderEvent, RunFailure } from '@stet/contract/vocabulary'
 import type { StetError } from './errors.ts'
 import type { OutputKind } from './registry.ts'
-import type { AnyRunResponse, Message, RunResult, ToolCall } from './types.ts'
+import type { Message, RunResponse, RunResult, ToolCall } from './types.ts'
+
+/** A response whose kind is unknown at compile time. */
+export type AnyRunResponse = RunResponse<'text'> | RunResponse<unknown>
 
 type ChainFailure = { [K in keyof RunFailure]: RunFailure[K] extends string ? string : Record<string, unknown> }
 

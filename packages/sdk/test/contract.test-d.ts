@@ -1,9 +1,8 @@
 import type * as wire from '@stet/contract/vocabulary'
 import type { ErrorDetails } from '../src/error-details.ts'
-import type { LatitudeEventData, ProviderEventData } from '../src/events.ts'
+import type { AnyRunResponse, LatitudeEventData, ProviderEventData } from '../src/events.ts'
 import type { AttachOptions, ChatOptions, RunOptions } from '../src/options.ts'
 import type {
-  AnyRunResponse,
   Conversation,
   ConversationSummary,
   EvaluationInput,

@@ -1,9 +1,9 @@
 import { RunError } from '../errors.ts'
-import type { Completed, Failed, StreamEvent } from '../events.ts'
+import type { AnyRunResponse, Completed, Failed, StreamEvent } from '../events.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Answer } from '../transport/exchange.ts'
 import { factsOf } from '../transport/response-error.ts'
-import type { AnyRunResponse, Message, RunResult } from '../types.ts'
+import type { Message, RunResult } from '../types.ts'
 
 export interface Progress {
   conversationUuid?: string

@@ -1,6 +1,6 @@
-import type { Exposed, ForwardOptions, StreamEvent } from '../events.ts'
+import type { AnyRunResponse, Exposed, ForwardOptions, StreamEvent } from '../events.ts'
 import { usageKeys } from '../tools/spent.ts'
-import type { AnyRunResponse, ToolCall, Usage } from '../types.ts'
+import type { ToolCall, Usage } from '../types.ts'
 
 type May = (part: Exposed) => boolean
 type Chain<T> = Omit<Of<'chain-started'>, 'type'> & { type: T }
