@@ -169,6 +169,7 @@ const rows: Record<string, Row> = {
     lacking: [[() => ['echo', '--yes'], '-p text=']],
   },
   eval: { argv: () => ['echo'], keys: resultOfEval },
+  'eval list': { argv: () => [], keys: 'experiments' },
   'eval watch': { argv: ({ experiment }) => [experiment], keys: resultOfEval },
   'eval show': { argv: ({ experiment }) => [experiment], keys: resultOfEval },
   'eval stop': { argv: ({ experiment }) => [experiment], keys: experimentKeys },

@@ -65,6 +65,12 @@ test('missing parameters are named as flags', async () => {
   expect((await describeFailure(error)).next).toBe('pass -p ticket=… -p name=…')
 })
 
+test('a missing scope is named, because another sign-in with the same key would not help', async () => {
+  const { next } = await describeFailure(new sdk.ForbiddenError({ ...answer(403), details: { required: 'run' } }))
+  expect(next).toBe('use a key with the scope run; stet whoami shows those of this one')
+  expect((await describeFailure(new sdk.UnauthorizedError(answer(401)))).next).toContain('stet login')
+})
+
 test('a lost stream names the command that continues it', async () => {
   const uuid = '9f0d6c1e-2c1b-4f43-8d5e-0a9b0c1d2e3f'
   const { next } = await describeFailure(new sdk.StreamInterruptedError('cut', { conversationUuid: uuid }))

@@ -78,6 +78,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   'projects delete': { summary: 'delete a project', load: () => import('./projects/delete.ts') },
   check: { summary: 'compile, compare and check types, for CI', load: () => import('./check.ts') },
   eval: { summary: 'compare a draft with live on the examples', load: () => import('./eval/eval.ts') },
+  'eval list': { summary: 'list experiments', load: () => import('./eval/list.ts') },
   'eval show': { summary: 'show the result of an experiment', load: () => import('./eval/show.ts') },
   'eval watch': { summary: 'wait for an experiment, and show its result', load: () => import('./eval/watch.ts') },
   'eval stop': { summary: 'stop an experiment', load: () => import('./eval/stop.ts') },

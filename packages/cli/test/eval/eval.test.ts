@@ -186,6 +186,21 @@ test('without paths, the changed prompts with examples are run, and a new prompt
   expect(tagged.stderr).toContain('fresh has no examples with the tag strict: skipped')
 })
 
+test('experiments are listed, newest first, of the project or of one prompt', async () => {
+  const listed = async (...argv: string[]) => {
+    const { experiments } = JSON.parse((await ana.stet(['eval', 'list', '--json', ...argv])).stdout)
+    return experiments.map(({ uuid }: { uuid: string }) => uuid)
+  }
+  const all: string[] = []
+  for await (const { uuid } of client.experiments.list({ limit: 100 })) all.push(uuid)
+  expect(await listed('--limit', '3')).toEqual(all.slice(0, 3))
+  const { documentUuid } = await client.prompts.get('same', { versionUuid: 'live' })
+  const ofSame = (await client.experiments.list({ documentUuid, limit: 100 })).items.map(({ uuid }) => uuid)
+  expect(await listed('--path', 'same')).toEqual(ofSame)
+  const { stdout } = await ana.stet(['eval', 'list', '--path', 'same'])
+  expect(stdout.split('\t').slice(0, 3)).toEqual([ofSame[0], 'completed', 'same'])
+})
+
 test('with nothing live yet, the prompts of the draft are run alone', async () => {
   const { client: own, id } = await projectWith({})
   const [first] = (await own.versions.list()).map(({ uuid }) => uuid)

@@ -35,7 +35,8 @@ const expectedOf = async (name: string) => {
 }
 
 it('labels every answer, saves one as expected, undoes it, and labels 30 rows', async () => {
-  const { page } = await browser.open(server, `/p/${server.project.id}/experiments/${experiment}`)
+  const address = `/p/${server.project.id}/experiments/${experiment}`
+  const { page } = await browser.open(server, address, { allow: /404/ })
   const keys = keysOf(page)
   const grid = page.getByRole('grid')
   await page.getByText('No answer is scored.').waitFor()
@@ -57,6 +58,11 @@ it('labels every answer, saves one as expected, undoes it, and labels 30 rows', 
   await expect.poll(async () => (await expectedOf('thanks'))?.expected).toBe('You are welcome.')
   const shown = grid.getByText('Expected: You are welcome.')
   await shown.waitFor()
+  // An undo that fails says so, and can be repeated.
+  const refusal = { status: 404, json: { name: 'NotFoundError', errorCode: 'NotFoundError', message: 'Gone' } }
+  await page.route('**/examples/*', (route) => route.fulfill(refusal), { times: 1 })
+  await keys.press('z')
+  await page.getByText('Could not restore the expected of thanks. Gone').waitFor()
   await keys.press('z')
   await shown.waitFor({ state: 'detached' })
   await expect.poll(async () => (await expectedOf('thanks'))?.expected).toBe(null)

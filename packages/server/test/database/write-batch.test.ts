@@ -4,6 +4,7 @@ import type { Database, DatabaseClient } from '../../src/adapters/database/datab
 import { createWriteBatch, type RowKind } from '../../src/adapters/database/write-batch.ts'
 import { refuse } from '../../src/shared/app-error.ts'
 import { openTestDatabase } from '../support/database-open.ts'
+import { isSkippedWithoutServer, onServer } from '../support/database-server.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 interface Item {
@@ -108,6 +109,28 @@ describe('write batch', () => {
     expect(database.statementCount()).toBe(before + 1)
     await written
   })
+
+  // Judges share-lock the conversations of their answers in the order of their rows, and others may lock them in another one.
+  it.skipIf(isSkippedWithoutServer('a deadlock of a batch'))(
+    'writes its rows one by one after a deadlock',
+    async () => {
+      const items = [1, 2].map((id) => ({ workspaceId: 1, id, state: 'new' }))
+      await database.writeBatch.writeTogether(insert, items)
+      await onServer(target.databaseUrl ?? '', async (other) => {
+        const lock = (id: number) => other.query('SELECT 1 FROM item WHERE id = $1 FOR SHARE', [id])
+        await other.query('BEGIN')
+        await lock(2)
+        const written = items.map((item) => database.writeBatch.write(end, { ...item, state: 'done' }))
+        const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+        await expect.poll(() => other.query(waiting).then(({ rowCount }) => rowCount), { interval: 20 }).toBe(1)
+        // PostgreSQL ends one of the two transactions.
+        await lock(1).catch(() => undefined)
+        await other.query('COMMIT')
+        expect(await Promise.all(written)).toEqual([true, true])
+      })
+      expect(await stored()).toEqual(items.map((item) => ({ ...item, state: 'done' })))
+    },
+  )
 
   it('rejects only the refused row', async () => {
     const results = await Promise.allSettled(

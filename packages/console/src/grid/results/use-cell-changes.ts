@@ -61,8 +61,10 @@ export function useCellChanges({ uuid, projectId }: Experiment, evaluationUuid: 
       await (passed === null ? reloadRows(client, uuid) : reloadCounts(client, uuid))
     },
   })
+  const undoEdit = (takeBack: () => Promise<boolean>) =>
+    undo.current.push(async () => void ((await takeBack()) || undoEdit(takeBack)))
   const edit = useRowChange(projectId, (exampleUuid, { expected, tags }, takeBack) => {
-    if (takeBack) undo.current.push(takeBack)
+    if (takeBack) undoEdit(takeBack)
     changeRow(client, uuid, exampleUuid, (row) => ({ ...row, expected, tags }))
   })
   const noLabel = labeled ? noLabelReason(labeled) : 'the result is not read yet'

@@ -2,7 +2,7 @@ import type { Example } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
-import { stet } from '../../app/session.ts'
+import { noticeSignedOut, stet } from '../../app/session.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextAreaField } from '../../ui/field.tsx'
 import { withSigns } from '../../ui/hidden-characters.ts'
@@ -132,16 +132,17 @@ export function FieldForm({ row, field, change, onClose }: FieldFormProps) {
 /**
  * Saves one field of an example, which can be undone.
  *
- * @param onChange shows the change at once, and receives the function that takes it back
+ * @param onChange shows the change at once, and receives the function that takes it back, which resolves to false if the
+ * server refuses that
  */
 export function useRowChange(
   projectId: number,
-  onChange?: (uuid: string, values: RowValues, undo?: () => void) => void,
+  onChange?: (uuid: string, values: RowValues, undo?: () => Promise<boolean>) => void,
 ) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: async ({ row, field, text }: { row: FieldFormProps['row']; field: RowField; text: string }) => {
-      const send = async (change: ReturnType<RowField['changeOf']>, takeBack?: () => void) => {
+      const send = async (change: ReturnType<RowField['changeOf']>, takeBack?: () => Promise<boolean>) => {
         await stet.examples.update(row.uuid, change, { projectId })
         onChange?.(row.uuid, { ...row, ...change } as RowValues, takeBack)
         await Promise.all([
@@ -150,9 +151,20 @@ export function useRowChange(
         ])
       }
       const before = field.changeOf(field.textOf(row))
-      const undo = () => void send(before)
+      const what = `the ${field.label.toLowerCase()} of ${row.name}`
+      const undo = async () => {
+        try {
+          await send(before)
+          return true
+        } catch (error) {
+          noticeSignedOut(error)
+          // The cell may be gone by now.
+          say(`Could not restore ${what}. ${messageOf(error)}`, { label: 'Try again', onSelect: () => void undo() })
+          return false
+        }
+      }
       await send(field.changeOf(text), undo)
-      say(`Saved the ${field.label.toLowerCase()} of ${row.name}`, { label: 'Undo', onSelect: undo })
+      say(`Saved ${what}`, { label: 'Undo', onSelect: () => void undo() })
     },
   })
 }
