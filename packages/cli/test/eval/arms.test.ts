@@ -1,7 +1,7 @@
 import type { Version } from '@stet/sdk'
 import { expect, test } from 'vitest'
 import versions from '../../../contract/samples/versions.json' with { type: 'json' }
-import { armsOf, type Compared, parseOverrides } from '../../src/commands/eval/choose-arms.ts'
+import { armsOf, type Compared, parseOverrides } from '../../src/commands/eval/start/choose-arms.ts'
 
 const sample = versions.Version.valid as Version
 const live: Version = { ...sample, uuid: 'live', status: 'merged', version: 12, isLive: true }

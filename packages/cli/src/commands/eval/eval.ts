@@ -7,8 +7,6 @@ import type { Io } from '../../io.ts'
 import { isInGitHubActions } from '../../terminal/github.ts'
 import { countOf, shortUuid } from '../../terminal/output.ts'
 import { Interruption } from '../../ui/interruption.ts'
-import { armsOf, findCompared, parseOverrides } from './choose-arms.ts'
-import { type ChosenPrompt, choosePrompts } from './choose-prompts.ts'
 import { followExperiments, stopAll, stopRefused } from './follow-experiments.ts'
 import { type EvalFile, loadEvalFile } from './load-eval-file.ts'
 import {
@@ -22,6 +20,8 @@ import {
 } from './report/finish.ts'
 import { usd } from './report/result-text.ts'
 import { scoreAnswers } from './score-answers.ts'
+import { armsOf, findCompared, parseOverrides } from './start/choose-arms.ts'
+import { type ChosenPrompt, choosePrompts } from './start/choose-prompts.ts'
 
 interface EvalInput extends FinishInput {
   names: readonly string[]

@@ -1,7 +1,7 @@
 import type { Stet } from '@stet/sdk'
-import type { Context } from '../../context.ts'
-import { CliError } from '../../exit-code.ts'
-import { promptNamed } from '../../sync/prompt-path.ts'
+import type { Context } from '../../../context.ts'
+import { CliError } from '../../../exit-code.ts'
+import { promptNamed } from '../../../sync/prompt-path.ts'
 import type { Compared } from './choose-arms.ts'
 
 export interface ChosenPrompt {

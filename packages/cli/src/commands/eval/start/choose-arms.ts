@@ -1,7 +1,7 @@
 import type { NewExperimentArm, RunOverrides, Stet, Version } from '@stet/sdk'
-import type { Context } from '../../context.ts'
-import { CliError } from '../../exit-code.ts'
-import { findDraft, findVersion, listDrafts } from '../../sync/version-ref.ts'
+import type { Context } from '../../../context.ts'
+import { CliError } from '../../../exit-code.ts'
+import { findDraft, findVersion, listDrafts } from '../../../sync/version-ref.ts'
 
 export interface ArmsInput {
   /** The name or uuid of the version to try. */
