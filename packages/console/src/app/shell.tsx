@@ -3,6 +3,7 @@ import { Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-rou
 import { lazy, type MouseEvent, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
 import { BarSlot, Screen } from '../ui/screen.tsx'
 import { Skeleton } from '../ui/states.tsx'
+import { Toasts } from '../ui/toast.tsx'
 import { Failure } from './failure.tsx'
 import css from './frame/frame.module.css'
 import { Lines } from './frame/lines/lines.tsx'
@@ -71,6 +72,7 @@ function Frame({ serverVersion }: { serverVersion: string }) {
             </Suspense>
           </div>
         </BarSlot>
+        <Toasts />
       </main>
       <Overlays />
     </div>

@@ -18,8 +18,6 @@ export interface Shortcut {
   blocked?: string | false | null | undefined
   /** False keeps it out of the palette, for keys that move inside a list. */
   inPalette?: boolean
-  /** It also works while the focus is in a dialog. */
-  inDialog?: boolean
   /** Without it, the focused element handles the key itself, and the entry is for the list of keys. */
   run?: () => void
 }
@@ -129,12 +127,12 @@ function shortcutFor(chord: string, event: KeyboardEvent): Shortcut | undefined 
   const isLetter = !chord.includes('mod+') && event.key.length === 1
   if (isLetter && (isField(event.target) || !preferences().letterKeys)) return undefined
   const pair = first && performance.now() - first.at < pairMs ? `${first.key} ${chord}` : null
-  const inside = isInDialog(event.target)
+  if (isInDialog(event.target)) return undefined
   const reachable = registered
     .get()
     .flatMap(({ current }) => current)
     .reverse()
-    .filter(({ inDialog, run }) => run && (!inside || inDialog))
+    .filter(({ run }) => run)
   if (event.key !== 'Shift')
     first = reachable.some(({ keys }) => keys?.startsWith(`${chord} `)) ? { key: chord, at: performance.now() } : null
   return reachable.find(({ keys }) => keys === pair) ?? reachable.find(({ keys }) => keys === chord)

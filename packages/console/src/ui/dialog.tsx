@@ -1,6 +1,5 @@
 import { type ReactNode, useId, useState } from 'react'
 import { Button, join } from './button.tsx'
-import { TextField } from './field.tsx'
 import { Modal } from './modal.tsx'
 import css from './styles/overlays.module.css'
 
@@ -105,16 +104,12 @@ interface ConfirmProps extends Pick<DialogProps, 'title' | 'text' | 'open' | 'on
   danger?: boolean
   /** A rejection is shown in the dialog, which then stays open. */
   onConfirm: () => Promise<unknown>
-  /** A word that the user must type first, for what cannot be undone. */
-  word?: string
 }
 
 /** Asks before something that is hard to undo. Only its buttons and Escape close it. */
-export function Confirm({ action, danger, onClose, onConfirm, word, children, ...dialog }: ConfirmProps) {
-  const [typed, setTyped] = useState('')
+export function Confirm({ action, danger, onClose, onConfirm, children, ...dialog }: ConfirmProps) {
   const [state, setState] = useState<'idle' | 'busy' | Error>('idle')
   const close = () => {
-    setTyped('')
     setState('idle')
     onClose()
   }
@@ -139,29 +134,13 @@ export function Confirm({ action, danger, onClose, onConfirm, word, children, ..
           <Button onClick={cancel} blocked={state === 'busy' && 'wait for the result'}>
             Cancel
           </Button>
-          <Button
-            look={danger ? 'danger' : 'primary'}
-            busy={state === 'busy'}
-            blocked={word && typed !== word && `type ${word} first`}
-            onClick={confirm}
-          >
+          <Button look={danger ? 'danger' : 'primary'} busy={state === 'busy'} onClick={confirm}>
             {action}
           </Button>
         </>
       }
     >
       {children}
-      {word && (
-        <TextField
-          label={
-            <>
-              Type <code>{word}</code> to continue
-            </>
-          }
-          value={typed}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-      )}
       {state instanceof Error && <p role="alert">{state.message}</p>}
     </Dialog>
   )

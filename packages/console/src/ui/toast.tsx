@@ -22,9 +22,9 @@ export function say(text: string, action?: Said['action']): void {
 }
 
 /**
- * Renders the toasts. The page has exactly one. While a modal dialog is open, they are its last part: elsewhere it would
- * cover them, and they would be inert. Each of the two places stays while toasts come and go: screen readers announce
- * what is added to a live region, not what a new one has.
+ * Renders the toasts, which take their room from the screen and cover nothing. The page has exactly one. While a modal
+ * dialog is open, they are its last part: elsewhere it would cover them, and they would be inert. Each of the two places
+ * stays while toasts come and go: screen readers announce what is added to a live region, not what a new one has.
  */
 export function Toasts() {
   const toasts = useWatched(shown)
@@ -33,7 +33,7 @@ export function Toasts() {
   const list = toasts.map(({ id, ...said }) => <Toast key={id} {...said} onClose={() => close(id)} />)
   return (
     <>
-      {createPortal(<Place>{dialog ? null : list}</Place>, document.body)}
+      <Place>{dialog ? null : list}</Place>
       {dialog && createPortal(<Place>{list}</Place>, dialog)}
     </>
   )

@@ -124,6 +124,28 @@ test('the keys for the previous and the next one are listed where they work', as
   await keys.expectFocus(page.getByRole('link', { name: /^.?a\/first/ }))
 })
 
+test('a screen that hides the focus while it loads more data gives it back', async () => {
+  const other = await sharedServer({ other: 'Other' })
+  const { page } = await browser.open(server, `/p/${server.project.id}/history`)
+  const keys = keysOf(page)
+  await keys.tabTo(page.getByRole('link', { name: 'v1', exact: true }))
+  let answer = () => {}
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route(`**/projects/${other.project.id}/**/releases*`, async (route) => {
+    await mayAnswer
+    await route.continue()
+  })
+  await page.evaluate((address) => {
+    history.pushState({}, '', address)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, `/p/${other.project.id}/history`)
+  await page.getByRole('status', { name: 'Loading' }).waitFor()
+  answer()
+  await keys.expectFocus(heading(page))
+})
+
 test('conflict: a part of theirs is taken, and the text is kept', async () => {
   const { draft, page, editor, keys, stored } = await inEditor('b/merged', /status of 409/)
   const theirs = 'first line, theirs\nsecond line\nthird line\nlast, theirs'

@@ -40,7 +40,7 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   expect(page.url()).toBe(server.promptAddress('support/closing', draft))
 
   // Screen readers announce what is added to a live region, not a new one.
-  const live = await page.locator('body > section[aria-live]').elementHandle()
+  const live = await page.locator('main > section[aria-live]').elementHandle()
   await row(page, 'support/closing').focus()
   await page.keyboard.press('F2')
   await submit(page, 'Rename', 'support/goodbye')
@@ -49,6 +49,9 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   const notices = page.getByRole('region', { name: 'Notifications' })
   expect(await notices.getByRole('paragraph').allTextContents()).toEqual(['Renamed support/closing to support/goodbye'])
   expect(await notices.evaluate((region, before) => region === before, live)).toBe(true)
+  // They cover nothing of the screen.
+  const [screen, covered] = await Promise.all([page.locator('[data-screen]').boundingBox(), notices.boundingBox()])
+  expect(covered?.y).toBeGreaterThanOrEqual((screen?.y ?? 0) + (screen?.height ?? 0))
 
   await row(page, 'support/triage').focus()
   await page.keyboard.press('Delete')

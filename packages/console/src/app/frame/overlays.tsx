@@ -1,4 +1,3 @@
-import { Toasts } from '../../ui/toast.tsx'
 import { useWatched, Watched } from '../../ui/watched.ts'
 import { useSignedOut } from '../session.ts'
 import { DeleteDraft, NewDraft, NewProject, RenameDraft } from './dialogs/edits.tsx'
@@ -23,7 +22,7 @@ const close = () => shown.set(null)
 
 export const openOverlay = shown.set
 
-/** Dialogs, the sign-in sheet and toasts: everything that covers the screen. */
+/** The dialogs and the sign-in sheet: everything that covers the screen. */
 export function Overlays() {
   const isSignedOut = useSignedOut()
   const name = useWatched(shown)
@@ -32,7 +31,6 @@ export function Overlays() {
     <>
       {Shown && <Shown key={name} onClose={close} />}
       {isSignedOut && <SignInSheet />}
-      <Toasts />
     </>
   )
 }

@@ -37,11 +37,11 @@ export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
     if (!element) return
     const { body } = element.ownerDocument
     const hasFocus = () => element.ownerDocument.activeElement !== body
-    let last: Node | null = null
+    let last: HTMLElement | null = null
     let parts: Element[] = []
     let frame = 0
     const onFocus = (event: FocusEvent) => {
-      last = event.target as Node
+      last = event.target as HTMLElement
       // A dialog is outside. Its opener may be gone when it closes.
       if (!element.contains(last)) return
       parts = event
@@ -59,17 +59,22 @@ export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
     // The user may put the focus nowhere, with a click beside everything. A removed element is gone after this task.
     const onBlur = ({ target }: FocusEvent) =>
       queueMicrotask(() => {
-        if (last === target && (target as Node).isConnected && !hasFocus()) last = null
+        if (last === target && last?.checkVisibility() && !hasFocus()) last = null
       })
-    const isLost = () => last !== null && !last.isConnected && !hasFocus()
-    // A closing dialog and a part that has just appeared move the focus before the next frame.
+    // A closing dialog and a part that has just appeared move the focus before the next frame. A screen hides its
+    // elements while more of its data is loading.
+    const keep = () => {
+      if (!last || hasFocus()) return
+      if (!last.isConnected) findPlace()
+      else if (last.checkVisibility()) focusOn(last)
+    }
     const observer = new MutationObserver(() => {
-      if (!isLost()) return
+      if (!last || hasFocus()) return
       cancelAnimationFrame(frame)
-      frame = requestAnimationFrame(() => isLost() && findPlace())
+      frame = requestAnimationFrame(keep)
     })
     const stops = [listen(body, 'focusin', onFocus), listen(body, 'focusout', onBlur)]
-    observer.observe(body, { childList: true, subtree: true })
+    observer.observe(body, { childList: true, subtree: true, attributeFilter: ['style'] })
     return () => {
       observer.disconnect()
       cancelAnimationFrame(frame)

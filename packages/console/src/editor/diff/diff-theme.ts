@@ -42,6 +42,8 @@ export const diffTheme: Extension = [
       textDecoration: 'underline 1px',
       textUnderlineOffset: '0.2em',
     },
+    // A line below all of a new text says nothing.
+    '[data-added] &.cm-merge-b .cm-changedText': { textDecoration: 'none' },
     '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
       background: 'var(--red-mark)',
       color: 'var(--ink)',

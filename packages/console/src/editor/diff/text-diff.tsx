@@ -4,6 +4,7 @@ import { EditorView, highlightSpecialChars, lineNumbers } from '@codemirror/view
 import { useContext, useEffect, useRef } from 'react'
 import { NonceContext } from '../../app/session.ts'
 import { hiddenCharacters, signOf } from '../../ui/hidden-characters.ts'
+import { useMedia } from '../../ui/watched.ts'
 import { diffTheme } from './diff-theme.ts'
 import { foldButtons } from './fold-buttons.ts'
 import css from './text-diff.module.css'
@@ -27,12 +28,15 @@ export const diffConfig = { scanLimit: 2000, timeout: 200 }
 export function TextDiff({ before, after, layout, label }: TextDiffProps) {
   const place = useRef<HTMLDivElement>(null)
   const nonce = useContext(NonceContext)
+  // Two columns of a phone are too narrow to read.
+  const isSplit = useMedia('(width >= 45rem)') && layout === 'split'
+
   useEffect(() => {
     if (!place.current) return
-    const show = layout === 'split' ? splitView : unifiedView
+    const show = isSplit ? splitView : unifiedView
     const view = show(place.current, before, after, [...fixedText(nonce), lineNumbers()], label)
     return () => view.destroy()
-  }, [before, after, layout, label, nonce])
+  }, [before, after, isSplit, label, nonce])
   return <div ref={place} className={css['diff']} data-added={before === '' || undefined} />
 }
 

@@ -55,6 +55,9 @@ export function reasonIn(checks: ReleaseChecks | undefined): string | false {
   return parts.filter(Boolean).join(', ')
 }
 
+/** More of them would hide the changes below. */
+const mostShown = 3
+
 interface BlockersProps {
   projectId: number
   draft: Version
@@ -65,22 +68,23 @@ interface BlockersProps {
 /** The problems that block the publication, each with its way out. */
 export function Blockers({ projectId, draft, checks: { data, error, refetch }, onResolve }: BlockersProps) {
   const broken = brokenIn(data)
+  const place = { projectId, versionUuid: draft.uuid }
   return (
     <>
       {error && <Failure error={error} what="The draft could not be checked" onRetry={refetch} />}
-      {data && data.conflicts.length > 0 && (
-        <LiveChanges projectId={projectId} versionUuid={draft.uuid} conflicts={data.conflicts} onResolve={onResolve} />
-      )}
+      {data && data.conflicts.length > 0 && <LiveChanges {...place} conflicts={data.conflicts} onResolve={onResolve} />}
       {broken.length > 0 && (
         <>
           <Notice tone="red">
             <strong>The draft cannot be published.</strong> These prompts have errors.
           </Notice>
-          <ul className={css['documents']}>
-            {broken.map((prompt) => (
-              <Broken key={prompt.path} projectId={projectId} versionUuid={draft.uuid} prompt={prompt} />
-            ))}
-          </ul>
+          <BrokenPrompts {...place} prompts={broken.slice(0, mostShown)} />
+          {broken.length > mostShown && (
+            <details>
+              <summary>{counted(broken.length - mostShown, 'more prompt')}</summary>
+              <BrokenPrompts {...place} prompts={broken.slice(mostShown)} />
+            </details>
+          )}
         </>
       )}
     </>
@@ -90,19 +94,27 @@ export function Blockers({ projectId, draft, checks: { data, error, refetch }, o
 interface BrokenProps {
   projectId: number
   versionUuid: string
-  prompt: BrokenPrompt
+  prompts: readonly BrokenPrompt[]
 }
 
-/** A prompt with its errors, each with a link to its line. */
-function Broken({ projectId, versionUuid, prompt: { path, findings } }: BrokenProps) {
+/** Prompts with their errors, each with a link to its line. */
+function BrokenPrompts({ projectId, versionUuid, prompts }: BrokenProps) {
   return (
-    <li className={css['document']}>
-      <span className={css['path']}>{path}</span>
-      {findings.map(({ message, line, column, in: at = path }) => (
-        <Link key={`${at}:${line}:${column}:${message}`} {...toPrompt(projectId, versionUuid, at)} search={{ line }}>
-          {at !== path && `${at}, `}Line {line}: {message}
-        </Link>
+    <ul>
+      {prompts.map(({ path, findings }) => (
+        <li key={path} className={css['document']}>
+          <span className={css['path']}>{path}</span>
+          {findings.map(({ message, line, column, in: at = path }) => (
+            <Link
+              key={`${at}:${line}:${column}:${message}`}
+              {...toPrompt(projectId, versionUuid, at)}
+              search={{ line }}
+            >
+              {at !== path && `${at}, `}Line {line}: {message}
+            </Link>
+          ))}
+        </li>
       ))}
-    </li>
+    </ul>
   )
 }

@@ -74,7 +74,6 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
       title={<code>{movedTo === undefined ? path : `${path} → ${movedTo}`}</code>}
       wide
       isFirm={edited !== null}
-      open
       onClose={() => onClose(false)}
       actions={<Button onClick={() => onClose(false)}>Back</Button>}
     >

@@ -1,13 +1,8 @@
 import type { GateVerdict } from '@stet/contract/vocabulary'
 import type { Version } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
-import { useBlocked } from '../../app/session.ts'
-import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { withSigns } from '../../ui/hidden-characters.ts'
 import { Chip } from '../../ui/mark.tsx'
-import { Notice } from '../../ui/states.tsx'
 import { counted } from '../../ui/time.tsx'
 import type { useChecks } from './checks.tsx'
 import css from './page.module.css'
@@ -63,40 +58,4 @@ export function GateLines({ projectId, draft, gates, hasPaths }: GateLinesProps)
 /** Whether the gates alone refuse the publication. */
 export function isGated(checks: Checks): boolean {
   return checks?.checks.some(({ name, state }) => name === 'gate' && state === 'blocked') ?? false
-}
-
-interface OverrideProps {
-  isBusy: boolean
-  onOverride: (reason: string) => void
-}
-
-/** The way around the gates. The release keeps the reason and the verdicts. */
-export function OverrideGates({ isBusy, onOverride }: OverrideProps) {
-  const [reason, setReason] = useState('')
-  const needsAdmin = useBlocked('admin')
-  return (
-    <>
-      <Notice tone="red">
-        <strong>The gates refuse this draft.</strong> Run the examples again, or fix what they show.
-      </Notice>
-      <details className={css['way']}>
-        <summary>Publish despite the gates</summary>
-        <TextField
-          label="Reason"
-          hint="The release keeps it with these verdicts."
-          maxLength={1000}
-          value={reason}
-          onChange={({ target }) => setReason(target.value)}
-        />
-        <Button
-          look="danger"
-          busy={isBusy}
-          blocked={needsAdmin || (!reason.trim() && 'write a reason first')}
-          onClick={() => onOverride(reason.trim())}
-        >
-          Publish anyway
-        </Button>
-      </details>
-    </>
-  )
 }

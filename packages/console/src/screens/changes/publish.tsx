@@ -1,20 +1,21 @@
 import type { PublishVersionBody } from '@stet/contract/vocabulary'
-import type { Version } from '@stet/sdk'
+import type { ReleaseChecks, Version } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
-import { stet } from '../../app/session.ts'
+import { stet, useBlocked } from '../../app/session.ts'
 import type { PromptChange } from '../../editor/diff/changed-prompts.ts'
 import { changeText } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextAreaField, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/states.tsx'
 import { counted } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { Blockers, blockedBy, brokenIn, reasonIn, type useChecks } from './checks.tsx'
 import type { LiveConflict } from './conflict.tsx'
-import { GateLines, isGated, OverrideGates } from './gates.tsx'
+import { GateLines, isGated } from './gates.tsx'
 import css from './page.module.css'
 
 interface PublishProps {
@@ -75,14 +76,12 @@ export function PublishDialog({ projectId, draft, changes, checks, open, onResol
           onResolve(conflict)
         }}
       />
-      {checks.data && checks.data.conflicts.length > 0 && brokenIn(checks.data).length === 0 && (
-        <Force isBusy={publish.isPending} onForce={() => publish.mutate({ ...typed, force: true })} />
-      )}
       {checks.data && <GateLines {...{ projectId, draft }} gates={checks.data.gates} hasPaths />}
-      {isGated(checks.data) && (
-        <OverrideGates
+      {checks.data && (
+        <WaysAround
+          checks={checks.data}
           isBusy={publish.isPending}
-          onOverride={(reason) => publish.mutate({ ...typed, reason, override: ['gate'] })}
+          onPublish={(more) => publish.mutate({ ...typed, ...more })}
         />
       )}
       {checks.isPending && <p className={css['faint']}>Checking the prompts…</p>}
@@ -112,21 +111,66 @@ function usePublish(projectId: number, versionUuid: string, onPublished: () => v
   })
 }
 
-function Force({ isBusy, onForce }: { isBusy: boolean; onForce: () => void }) {
-  const [typed, setTyped] = useState('')
+interface WaysProps {
+  checks: ReleaseChecks
+  isBusy: boolean
+  onPublish: (more: PublishVersionBody) => void
+}
+
+function WaysAround({ checks, isBusy, onPublish }: WaysProps) {
+  const needsAdmin = useBlocked('admin')
+  return (
+    <>
+      {checks.conflicts.length > 0 && brokenIn(checks).length === 0 && (
+        <PublishAnyway
+          summary="Publish without comparing"
+          label={
+            <>
+              Type <code>{forceWord}</code> to replace the live version
+            </>
+          }
+          isBusy={isBusy}
+          missingIn={(text) => text !== forceWord && `type ${forceWord} first`}
+          onPublish={() => onPublish({ force: true })}
+        />
+      )}
+      {isGated(checks) && (
+        <>
+          <Notice tone="red">
+            <strong>The gates refuse this draft.</strong> Run the examples again, or fix what they show.
+          </Notice>
+          <PublishAnyway
+            summary="Publish despite the gates"
+            label="Reason"
+            hint="The release keeps it with these verdicts."
+            isBusy={isBusy}
+            missingIn={(text) => needsAdmin || (!text.trim() && 'write a reason first')}
+            onPublish={(reason) => onPublish({ reason: reason.trim(), override: ['gate'] })}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+interface AnywayProps {
+  summary: string
+  label: ReactNode
+  hint?: string
+  isBusy: boolean
+  /** What the typed text lacks. */
+  missingIn: (text: string) => string | false
+  onPublish: (text: string) => void
+}
+
+/** The way around a refusal, which the user has to type something for. */
+function PublishAnyway({ summary, label, hint, isBusy, missingIn, onPublish }: AnywayProps) {
+  const [text, setText] = useState('')
   return (
     <details className={css['way']}>
-      <summary>Publish without comparing</summary>
-      <TextField
-        label={
-          <>
-            Type <code>{forceWord}</code> to replace the live version
-          </>
-        }
-        value={typed}
-        onChange={({ target }) => setTyped(target.value)}
-      />
-      <Button look="danger" busy={isBusy} blocked={typed !== forceWord && `type ${forceWord} first`} onClick={onForce}>
+      <summary>{summary}</summary>
+      <TextField {...{ label, hint }} maxLength={1000} value={text} onChange={({ target }) => setText(target.value)} />
+      <Button look="danger" busy={isBusy} blocked={missingIn(text)} onClick={() => onPublish(text)}>
         Publish anyway
       </Button>
     </details>
