@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Stats } from '@stet/contract'
 import type * as wire from '@stet/contract/vocabulary'
+import { LRUCache } from 'lru-cache'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { storeDays } from '../../src/features/stats/store-days.ts'
 import { seed } from '../support/counts.ts'
@@ -224,6 +225,21 @@ describe('stats', () => {
     const range = { from: today - 2 * dayMs, to: today }
     const { total } = await ask({ ...rangeText(range), via: 'all' })
     expectSeries(total, inRange(range), 3_600_000)
+  })
+
+  it('counts exactly while pieces displace each other', async () => {
+    const { stats } = server.deps
+    const { pieces } = stats
+    onTestFinished(() => {
+      stats.pieces = pieces
+    })
+    stats.pieces = new LRUCache({ max: 1 })
+    const range = { from: today - 2 * dayMs, to: today }
+    for (const turn of ['first', 'second']) {
+      const { total } = await ask({ ...rangeText(range), via: 'all' })
+      expect(total.figures.runs, turn).toBe(inRange(range).length)
+      expectSeries(total, inRange(range), 3_600_000)
+    }
   })
 
   it('has no runs in years that the database cannot read', async () => {

@@ -30,18 +30,19 @@ const nanoPerUsd = 1e9
 /** Adds in place: a copy for each cell would take most of the time of an answer. */
 export function sumOf(cells: Iterable<Cell>): Cell {
   const counts = sums.map(() => 0)
-  const durations: Record<number, number> = {}
-  const firstTokens: Record<number, number> = {}
+  const durations = new Array<number>(lastBin + 1).fill(0)
+  const firstTokens = new Array<number>(lastBin + 1).fill(0)
   for (const cell of cells) {
-    for (const at of sums.keys()) counts[at] = (counts[at] ?? 0) + (cell[0][at] ?? 0)
-    addBins(durations, cell[1])
-    addBins(firstTokens, cell[2])
+    add(counts, cell[0])
+    add(durations, cell[1])
+    add(firstTokens, cell[2])
   }
   return [counts, durations, firstTokens]
 }
 
-function addBins(total: Record<number, number>, bins: Histogram): void {
-  for (const bin in bins) total[bin] = (total[bin] ?? 0) + (bins[bin] ?? 0)
+/** The names of the bins of an object would be texts, which take ten times as long as numbers. */
+function add(total: number[], numbers: Readonly<Record<number, number>>): void {
+  for (let at = 0; at < total.length; at += 1) total[at] = (total[at] ?? 0) + (numbers[at] ?? 0)
 }
 
 /** Without a price, the cost is unknown: null if no run of the cell has one. */

@@ -2,7 +2,8 @@
 import { LRUCache } from 'lru-cache'
 import { heldBytes } from '../../shared/json-limits.ts'
 import type { Needs } from '../deps.ts'
-import type { Piece, Span, StatsDeps, StatsStore, StepCell } from './ports.ts'
+import { type Histogram, lastBin } from './cell.ts'
+import type { PackedSteps, Piece, Span, StatsDeps, StatsStore, StepCell } from './ports.ts'
 
 export type PieceDeps = Needs<'stats'>
 
@@ -22,7 +23,7 @@ export function createStatsDeps(store: StatsStore, inTurn: StatsDeps['inTurn']):
     mostFacts: 50_000,
     pieces: new LRUCache({
       maxSize: mostPieceBytes,
-      sizeCalculation: (steps, key) => heldBytes(steps) + 2 * key.length + entryBytes,
+      sizeCalculation: ({ texts, numbers }, key) => numbers.byteLength + heldBytes(texts) + 2 * key.length + entryBytes,
     }),
   }
 }
@@ -37,15 +38,21 @@ export async function readPieces(
   { spans, now }: { spans: readonly Span[]; now: number },
 ): Promise<StepCell[]> {
   const pieces = spans.map((span) => ({ ...place, ...span }))
-  const missing = pieces.filter((piece) => !stats.pieces.has(keyOf(piece)))
+  // Taken first, because a piece that is read may displace a kept one.
+  const kept = pieces.map((piece) => stats.pieces.get(keyOf(piece)))
+  const missing = pieces.filter((_, at) => !kept[at])
   const counts = await countFacts({ stats }, missing)
-  const read = new Map<Piece, readonly StepCell[]>()
+  const read: StepCell[] = []
   for (const [at, piece] of missing.entries()) {
     const steps = await sumCounted({ stats }, piece, counts[at] ?? 0)
-    read.set(piece, steps)
-    if (piece.to + closingMs <= now) stats.pieces.set(keyOf(piece), steps)
+    for (const step of steps) read.push(step)
+    if (isClosed(piece, now)) stats.pieces.set(keyOf(piece), packSteps(steps))
   }
-  return pieces.flatMap((piece) => read.get(piece) ?? stats.pieces.get(keyOf(piece)) ?? [])
+  return [...kept.flatMap((packed) => (packed ? unpackSteps(packed) : [])), ...read]
+}
+
+export function isClosed({ to }: Span, now: number): boolean {
+  return to + closingMs <= now
 }
 
 /** Sums all facts of a piece of at most a day. */
@@ -82,6 +89,44 @@ export function spansOf({ from, to }: Span, lengthMs: number): Span[] {
 
 function keyOf({ projectId, documentUuid = '', by, stepSeconds, from, to }: Piece): string {
   return [projectId, documentUuid, by, stepSeconds, from, to].join(' ')
+}
+
+const bins = lastBin + 1
+
+/** Numbers take a third of the bytes of the cells, whose keys repeat in each hour. */
+function packSteps(steps: readonly StepCell[]): PackedSteps {
+  const texts = [...new Set(steps.flatMap(({ via, prompt, key }) => [via, prompt, key]))]
+  const placeOf = new Map(texts.map((text, place) => [text, place]))
+  const packed = (histogram: Histogram) => {
+    const entries = Object.entries(histogram)
+    return [entries.length, ...entries.map(([bin, runs]) => runs * bins + Number(bin))]
+  }
+  const numbers = steps.flatMap(({ at, via, prompt, key, cell: [counts, durations, firstTokens] }) => [
+    ...[at, ...[via, prompt, key].map((text) => placeOf.get(text) ?? 0)],
+    ...[counts.length, ...counts, ...packed(durations), ...packed(firstTokens)],
+  ])
+  return { texts, numbers: Float64Array.from(numbers) }
+}
+
+function unpackSteps({ texts, numbers }: PackedSteps): StepCell[] {
+  const steps: StepCell[] = []
+  let place = 0
+  const next = () => numbers[place++] ?? 0
+  const nextText = () => texts[next()] ?? ''
+  const nextHistogram = () => {
+    const histogram = new Array<number>(bins).fill(0)
+    for (let left = next(); left > 0; left -= 1) {
+      const packed = next()
+      histogram[packed % bins] = Math.floor(packed / bins)
+    }
+    return histogram
+  }
+  while (place < numbers.length) {
+    const facts = { at: next(), via: nextText(), prompt: nextText(), key: nextText() }
+    const counts = Array.from({ length: next() }, next)
+    steps.push({ ...facts, cell: [counts, nextHistogram(), nextHistogram()] })
+  }
+  return steps
 }
 
 // Node 20 has no Map.groupBy.

@@ -32,6 +32,12 @@ export interface StepCell {
   cell: Cell
 }
 
+/** The steps of a piece as numbers. A text is a number too: its place in `texts`. */
+export interface PackedSteps {
+  texts: readonly string[]
+  numbers: Float64Array
+}
+
 /** The cells of a closed day by `via` and key. */
 export type DayCells = Readonly<Record<string, Readonly<Record<string, Cell>>>>
 
@@ -79,7 +85,7 @@ export interface StatsDeps {
   /** The most facts that one statement reads. More would hold the embedded database's only session for over 250 ms. */
   mostFacts: number
   /** Steps of pieces that have ended, by the piece. */
-  pieces: LRUCache<string, readonly StepCell[]>
+  pieces: LRUCache<string, PackedSteps>
   /**
    * Runs one question at a time, so that questions take at most one connection. Workspaces and keys take turns.
    * @throws AppError ServiceUnavailableError if too many questions wait, or if the caller disconnects before its turn.

@@ -7,7 +7,7 @@ import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { findProject } from '../documents/version-ref.ts'
 import { figuresOf, sumOf } from './cell.ts'
-import { daySeconds, groupBy, hourSeconds, readPieces, smallestSeconds, spansOf } from './pieces.ts'
+import { daySeconds, groupBy, hourSeconds, isClosed, readPieces, smallestSeconds, spansOf } from './pieces.ts'
 import type { DayCells, Piece, PublicationMark, StatsKey, StepCell } from './ports.ts'
 
 export interface StatsQuestion {
@@ -108,15 +108,21 @@ function rangeOf({ from, to }: StatsQuestion, now: number) {
 
 /** Days that are stored are read as rows, and everything else from facts. */
 async function readSteps(deps: Needs<'stats'>, place: Piece, now: number): Promise<StepCell[]> {
-  if (place.stepSeconds < daySeconds) {
-    const spans = spansOf(place, place.stepSeconds < hourSeconds ? hourMs : dayMs)
-    const steps = await readPieces(deps, place, { spans, now })
-    return steps.filter(({ at }) => at >= place.from && at < place.to)
-  }
-  const days = await deps.stats.store.listDays(place)
-  const stored = new Set(days.map(({ day }) => Date.parse(day)))
-  const spans = spansOf(place, dayMs).filter(({ from }) => !stored.has(from) && from <= now)
-  return [...days.flatMap(stepsOfDay), ...(await readPieces(deps, place, { spans, now }))]
+  const { from, to, stepSeconds } = place
+  if (stepSeconds < hourSeconds) return readPieces(deps, place, { spans: spansOf(place, hourMs), now })
+  const stored = stepSeconds < daySeconds ? [] : await deps.stats.store.listDays(place)
+  const isStored = new Set(stored.map(({ day }) => Date.parse(day)))
+  const days = spansOf(place, dayMs).filter((day) => !isStored.has(day.from) && day.from <= now)
+  // Hours of a day that has not closed are pieces of their own, so that only its last ones are read again.
+  const open = days.filter((day) => !isClosed(day, now))
+  const hours = open.flatMap((day) => spansOf(day, hourMs)).filter((hour) => hour.from <= now)
+  const read = [
+    ...(await readPieces(deps, place, { spans: days.filter((day) => isClosed(day, now)), now })),
+    ...(await readPieces(deps, { ...place, stepSeconds: hourSeconds }, { spans: hours, now })),
+  ]
+  const stepMs = stepSeconds * 1_000
+  const steps = read.map((step) => ({ ...step, at: Math.floor(step.at / stepMs) * stepMs }))
+  return [...stored.flatMap(stepsOfDay), ...steps.filter(({ at }) => at >= from && at < to)]
 }
 
 function stepsOfDay({ day, cells }: { day: string; cells: DayCells }): StepCell[] {
