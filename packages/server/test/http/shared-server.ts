@@ -3,6 +3,7 @@ import { afterAll } from 'vitest'
 import { type Opened, openServer } from './scenario.ts'
 
 let shared: Promise<Opened> | undefined
+const left: string[] = []
 
 /**
  * Opens a server with default settings that the files of one test process share. A file may change only what belongs to
@@ -14,13 +15,18 @@ export async function sharedServer(): Promise<Opened> {
     afterAll(() => opened.server.close())
     return opened
   }
-  shared ??= openServer().then((opened) => {
-    // Vitest ends the process with this signal and kills it half a second later.
-    process.once('SIGTERM', () => {
-      rmSync(opened.server.dataDir, { recursive: true, force: true, maxRetries: 3 })
-      process.kill(process.pid, 'SIGKILL')
-    })
-    return opened
-  })
+  shared ??= openServer().then(leaveToEnd)
   return shared
+}
+
+/** Deletes the files of a server that no test closes when the process ends. */
+export function leaveToEnd(opened: Opened): Opened {
+  left.push(opened.server.dataDir)
+  if (left.length > 1) return opened
+  // Vitest ends the process with this signal and kills it half a second later.
+  process.once('SIGTERM', () => {
+    for (const folder of left) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    process.kill(process.pid, 'SIGKILL')
+  })
+  return opened
 }

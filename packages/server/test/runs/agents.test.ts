@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { prompt, type Recording, type RunBench, runBench, userMessage } from './run-bench.ts'
+import { prompt, type Recording, type RunBench, sharedBench, userMessage } from './run-bench.ts'
 
 const agents = (...paths: string[]) => `agents: [${paths.join(', ')}]\n`
 
 let bench: RunBench
 beforeAll(async () => {
-  bench = await runBench({
+  bench = await sharedBench({
     'team/lead': prompt('<user>Plan {{ goal }}</user>', agents('research', './writer', '/tools/count.promptl')),
     'team/research': prompt(
       '<user>Look up {{ topic }} in {{ language }}, {{ depth }} deep</user>',

@@ -5,11 +5,11 @@ import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import { endOfRun } from '../../src/features/runs/run-end.ts'
 import { eventCodec, unpackEventLog } from '../../src/wire/event-log-format.ts'
 import { addFrame } from '../../src/wire/run-frames.ts'
-import { prompt, type RunBench, record, runBench } from './run-bench.ts'
+import { prompt, type RunBench, record, sharedBench } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
-  bench = await runBench({
+  bench = await sharedBench({
     hello: prompt('<user>Hi</user>'),
     two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
     broken: prompt('<user>Hi</user>', 'maxRetries: 0\n'),

@@ -5,7 +5,7 @@ import { refuse } from '../../src/shared/app-error.ts'
 import { issueKey } from '../http/scenario.ts'
 import type { FakeReply } from '../support/fake-provider.ts'
 import { gate } from '../support/gate.ts'
-import { prompt, type RunBench, runBench } from './run-bench.ts'
+import { prompt, type RunBench, sharedBench } from './run-bench.ts'
 
 type Body = Record<string, unknown>
 
@@ -27,7 +27,7 @@ let client: OpenAI
 
 beforeAll(async () => {
   const once = 'maxRetries: 0\n'
-  bench = await runBench({
+  bench = await sharedBench({
     plain: prompt('<user>Hi {{ name }}</user>', once),
     empty: prompt('<system>Be brief.</system>', once),
     warm: prompt('<user>Hi</user>', 'temperature: 0.2\nmax_tokens: 100\nschema: { type: object }\n'),

@@ -2,7 +2,8 @@
 
 import type { Message } from '@stet/contract/vocabulary'
 import type { Replaced } from '../../src/compose.ts'
-import { createTestProject, openServer } from '../http/scenario.ts'
+import { createTestProject, type Opened, openServer } from '../http/scenario.ts'
+import { leaveToEnd } from '../http/shared-server.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import type { TestServer } from '../support/test-server.ts'
 import { type RunCalls, runCalls } from './run-calls.ts'
@@ -22,23 +23,62 @@ export async function runBench(
   environment: Record<string, string> = {},
   options: Replaced = {},
 ): Promise<RunBench> {
-  const fake = await fakeProvider()
-  const opened = await openServer({ OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url, ...environment }, options)
-  const { server, api, key } = opened
-  const { live } = await createTestProject(api, prompts)
+  const parts = await openParts(environment, options)
+  const { fake, opened } = parts
   return {
-    server,
-    fake,
-    live,
-    key,
-    ...runCalls({ url: server.url, key, live }),
+    ...(await benchOf(parts, prompts)),
     async close() {
       // A closing server waits for calls that never end, otherwise.
       fake.closeConnections()
-      await server.close()
+      await opened.server.close()
       await fake.close()
     },
   }
+}
+
+let shared: Promise<Parts> | undefined
+
+/**
+ * A bench with default settings whose server and provider the files of one test process share. A file may change only what
+ * belongs to its own project, and the provider's replies. On PostgreSQL each file has a server of its own.
+ */
+export async function sharedBench(prompts: Record<string, string>): Promise<RunBench> {
+  if (process.env['STET_TEST_DATABASE_URL']) return runBench(prompts)
+  shared ??= openParts().then((parts) => {
+    leaveToEnd(parts.opened)
+    return parts
+  })
+  const parts = await shared
+  const bench = await benchOf(parts, prompts)
+  return {
+    ...bench,
+    async close() {
+      // Their calls would get the replies of the next file.
+      const { rows } = await bench.server.database.session.query(
+        'SELECT conversation_uuid::text AS uuid FROM run WHERE ended_at IS NULL',
+      )
+      await Promise.all(rows.map(({ uuid }) => bench.stop(String(uuid))))
+      bench.fake.clear()
+      bench.fake.setDefault({ text: 'Hello from the fake provider.' })
+    },
+  }
+}
+
+interface Parts {
+  fake: FakeProvider
+  opened: Opened
+}
+
+async function openParts(environment: Record<string, string> = {}, options: Replaced = {}): Promise<Parts> {
+  const fake = await fakeProvider()
+  const provider = { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url }
+  return { fake, opened: await openServer({ ...provider, ...environment }, options) }
+}
+
+async function benchOf({ fake, opened }: Parts, prompts: Record<string, string>): Promise<Omit<RunBench, 'close'>> {
+  const { server, api, key } = opened
+  const { live } = await createTestProject(api, prompts)
+  return { server, fake, live, key, ...runCalls({ url: server.url, key, live }) }
 }
 
 /** A caller with the first workspace's key, for use cases that a test calls directly. */

@@ -11,7 +11,7 @@ import { type ScoredRow, scoreItem } from '../../src/features/evaluations/score-
 import { apiCaller } from '../http/api-call.ts'
 import { issueKey } from '../http/scenario.ts'
 import type { FakeReplyFor } from '../support/fake-provider.ts'
-import { caller, prompt, type RunBench, runBench } from './run-bench.ts'
+import { caller, prompt, type RunBench, sharedBench } from './run-bench.ts'
 
 const schema =
   'schema: { type: object, properties: { passed: { type: boolean }, reason: { type: string } }, required: [passed, reason] }\n'
@@ -21,7 +21,7 @@ let bench: RunBench
 let projectId: number
 let checksUuid: string
 beforeAll(async () => {
-  bench = await runBench({
+  bench = await sharedBench({
     answer: prompt('<user>{{ ticket }}</user>', `${once}maxSteps: 1\n`),
     object: prompt('<user>Rate</user>', `${once}schema: { type: object, properties: { level: { type: integer } } }\n`),
     tools: prompt('<user>Look</user>', `${once}tools:\n  - look_up: { description: x }\n`),

@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { assistantMessage, prompt, type RunBench, runBench, systemMessage, textOf, userMessage } from './run-bench.ts'
+import {
+  assistantMessage,
+  prompt,
+  type RunBench,
+  sharedBench,
+  systemMessage,
+  textOf,
+  userMessage,
+} from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
-  bench = await runBench({
+  bench = await sharedBench({
     hello: prompt('You are terse.\n<user>Say hello to {{ name }}.</user>'),
     chain: prompt('<step as="first">\n<user>One</user>\n</step>\n<step>\n<user>Then {{ first }}</user>\n</step>\n'),
     tools: prompt(

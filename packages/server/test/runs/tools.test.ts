@@ -4,14 +4,14 @@ import { queueItem } from '../../src/features/runs/queue/queue-run.ts'
 import { prepareRun } from '../../src/features/runs/start-run.ts'
 import { RunError } from '../../src/shared/app-error.ts'
 import { issueKey, openTenant } from '../http/scenario.ts'
-import { caller, prompt, type Recording, type RunBench, record, runBench, userMessage } from './run-bench.ts'
+import { caller, prompt, type Recording, type RunBench, record, sharedBench, userMessage } from './run-bench.ts'
 
 const unknownCall = 'call_000000000000000000000000'
 const weather = 'tools:\n  get_weather: { description: Weather, parameters: { type: object } }\n  ask: {}\n'
 
 let bench: RunBench
 beforeAll(async () => {
-  bench = await runBench({
+  bench = await sharedBench({
     weather: prompt('<user>Weather?</user>', weather),
     short: prompt('<user>Weather?</user>', `maxSteps: 1\n${weather}`),
   })
