@@ -39,7 +39,7 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
 
   'no-key': (world, route) => send(world, route, { key: null }),
   'other-person': async (world, route) => {
-    const { cookie } = await world.newSession()
+    const { cookie } = await world.openSession()
     return send(world, route, { key: null, headers: { ...consoleMark, cookie, 'x-stet-author': '0' } })
   },
   'unknown-key': (world, route) => send(world, route, { key: generateApiKey() }),

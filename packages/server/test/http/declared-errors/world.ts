@@ -26,6 +26,8 @@ export interface World {
   newExperiment(): Promise<{ experimentUuid: string }>
   /** Signs in to the console. */
   newSession(): Promise<{ id: number; cookie: string }>
+  /** A session of the console that nothing ends. */
+  openSession(): Promise<{ cookie: string }>
   newDraft(): Promise<string>
   /** The same key for the same body. */
   keyWith(body: Record<string, unknown>): Promise<string>
@@ -89,6 +91,13 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     keys.set(name, key)
     return key
   }
+  const newSession = async () => {
+    const page = browser(bench.server.url)
+    const { text, body } = await page.signIn({ apiKey: await issueKey(api, {}) })
+    if (page.cookie === undefined) throw new Error(text)
+    return { id: Number(body['id']), cookie: page.cookie }
+  }
+  let session: ReturnType<typeof newSession> | undefined
   const newExample = async (name = newName()) => {
     const { uuid } = await created(`/projects/${project.id}/examples`, { documentUuid, name, parameters: {} })
     return { projectId: String(project.id), exampleUuid: String(uuid) }
@@ -119,12 +128,8 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
       await api('POST', `/experiments/${String(uuid)}/stop`)
       return { experimentUuid: String(uuid) }
     },
-    newSession: async () => {
-      const page = browser(bench.server.url)
-      const { text, body } = await page.signIn({ apiKey: await issueKey(api, {}) })
-      if (page.cookie === undefined) throw new Error(text)
-      return { id: Number(body['id']), cookie: page.cookie }
-    },
+    newSession,
+    openSession: () => (session ??= newSession()),
     newDraft: async () => uuidOf(await project.newDraft()),
     keyWith,
     restrictedKey: () => issueKey(api, { projectId: project.id, scopes: ['read', 'run', 'write', 'publish', 'admin'] }),
