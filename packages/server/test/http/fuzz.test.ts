@@ -9,7 +9,7 @@ import { openWorld, type World } from './declared-errors/world.ts'
 import { createTestProject, issueKey, openTenant } from './scenario.ts'
 import { bodyOf, hostileHeaders, hostileText, queryOf } from './schema-inputs.ts'
 
-const casesPerRoute = count(20, 5_000)
+const casesPerRoute = count(8, 5_000)
 
 let world: World
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => workbench.close())
 
 const workers = 32
-const operations = count(400, 10_000)
+const operations = count(200, 10_000)
 // 300 + 200 + 200 + 100 of a thousand, and the rest as four publishers for each draft.
 const share = (part: number) => (operations / 1_000) * part
 const counts = {
