@@ -18,8 +18,6 @@ const filesOf = (names: readonly string[]) => names.map((name) => `test/${name}.
  * pieces, and processes that share a database. `pnpm check` runs it on both.
  */
 const onBothDatabases = filesOf([
-  'experiments/experiments', // items and their runs, scores and figures in one statement
-  'http/declared-errors/declared-errors', // every statement of every route once, through each driver
   'http/body', // texts that a database returns in several pieces
   'http/deletion', // batches, and deletions against concurrent runs
   'http/idempotency', // claims, and the work in their transaction
@@ -41,7 +39,9 @@ const onBothDatabases = filesOf([
  * test` and `pnpm test:long` on the embedded database.
  */
 const onPostgres = filesOf([
+  'experiments/experiments', // items and their runs, scores and figures in one statement
   'experiments/gates', // scores that are dropped and given again
+  'http/declared-errors/declared-errors', // every statement of every route: http/fuzz calls each on the embedded one
   'http/check', // the search for referring prompts; statement counts
   'http/conversation-list', // cursors and ranges over times
   'http/examples', // limits and names that are checked in the transaction
@@ -97,10 +97,7 @@ if (!redis) {
   console.warn('\n*** SKIPPED: the suites on Redis. Set STET_TEST_REDIS_URL to run them. ***\n')
 }
 
-/**
- * For processes of one file each, which end before they could gain by optimised WebAssembly: see
- * `support/child-program.ts`.
- */
+/** For processes of few databases, which end before they could gain by optimised WebAssembly: `support/child-program.ts`. */
 const shortLived = ['--liftoff-only']
 
 /** Clients that are installed outside of the workspace. */
@@ -141,7 +138,7 @@ const onlyInCheck = [
   // These open both kinds of database themselves.
   {
     extends: true as const,
-    test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true, execArgv: shortLived },
+    test: { name: 'database', include: ['test/database/**/*.test.ts'], execArgv: shortLived },
   },
 ]
 
@@ -208,7 +205,6 @@ export default defineConfig({
               test: {
                 name: 'scaled',
                 include: ['test/scaled/**/*.test.ts'],
-                isolate: true,
                 fileParallelism: false,
                 sequence: { groupOrder: 2 },
               },
