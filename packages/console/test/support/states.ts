@@ -493,8 +493,13 @@ export function filledButtons(page: Page): Promise<string[]> {
   })
 }
 
-/** Waits until fonts are loaded and nothing is being fetched, so that a picture shows the final state. */
+/**
+ * Waits until the screen has its title, fonts are loaded and nothing is being fetched, so that a picture shows the final
+ * state. The frame and its menus can be used earlier.
+ */
 export async function settle(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor({ state: 'attached' })
+  await page.waitForFunction(() => document.title !== '')
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
 }
