@@ -11,6 +11,7 @@ import { type ConsoleServer, sharedServer } from '../support/server.ts'
 const browser = consoleBrowser()
 let server: ConsoleServer
 let draft: string
+let evaluation: string
 let stats: Stats
 
 const refusal = { status: 401, body: { error: { message: 'Incorrect API key provided' } } }
@@ -38,6 +39,8 @@ beforeAll(async () => {
     key,
   })
   await writePrompt(server, 'unpriced', { version: made.body.uuid, prompt: 'Two, warmly', key })
+  const body = { projectId: server.project.id, name: 'Polite', metric: 'binary' }
+  evaluation = String((await server.api('POST', '/evaluations', { body })).body['uuid'])
   // As the page asks.
   const from = new Date(Date.now() - 3_600_000).toISOString()
   stats = await server.read(`/projects/${server.project.id}/stats?from=${from}&by=prompt`)
@@ -158,6 +161,18 @@ test('charts, table, strip, evidence and home have the figures of the routes, an
     .waitFor()
   const waiting = block('Waiting for me').getByRole('listitem').filter({ hasText: 'Warmer' })
   expect(await waiting.textContent()).toMatch(/1 change by Ana in/)
+  const toLabel = await server.read<{ items: { uuid: string }[] }>(
+    `/projects/${server.project.id}/queue?evaluation=${evaluation}`,
+  )
+  const queue = block('Waiting for me').getByRole('listitem').filter({ hasText: 'Polite' })
+  expect(toLabel.items.length).toBeGreaterThan(0)
+  expect(await queue.textContent()).toContain(`Polite${toLabel.items.length} answers to label`)
+  expect(await queue.getByRole('link').getAttribute('href')).toBe(`/p/${server.project.id}/queue/${evaluation}`)
+  for (const { uuid } of toLabel.items)
+    await server.api('POST', `/conversations/${uuid}/evaluations/${evaluation}/annotate`, { body: { score: 1 } })
+  await page.reload()
+  await waiting.waitFor()
+  await expect.poll(() => queue.count()).toBe(0)
   await block('Failures').getByText('Incorrect API key provided').waitFor()
   await block('Failures').getByRole('link', { name: '1 failed run' }).waitFor()
   // As the page asks. The runs may be of yesterday.

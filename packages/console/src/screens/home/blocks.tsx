@@ -14,7 +14,15 @@ import { withSigns } from '../../ui/hidden-characters.ts'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { counted, Time } from '../../ui/time.tsx'
 import css from './blocks.module.css'
-import { draftsQuery, failureFilter, failuresQuery, mostProjects, spendDays, spendQuery } from './queries.ts'
+import {
+  draftsQuery,
+  failureFilter,
+  failuresQuery,
+  mostProjects,
+  queuesQuery,
+  spendDays,
+  spendQuery,
+} from './queries.ts'
 
 interface BlocksProps {
   projects: readonly Project[]
@@ -49,7 +57,7 @@ export function Blocks({ projects, projectId, version }: BlocksProps) {
         </Block>
         {!drafts.error && (
           <Block title="Waiting for me" of={searched}>
-            <Drafts drafts={others} projects={projects} empty={drafts.data && 'No draft waits for you.'} hasAuthors />
+            <Waiting drafts={drafts.data && others} {...{ projects, projectId }} />
           </Block>
         )}
         <Failures projectId={projectId} of={name} />
@@ -160,6 +168,43 @@ function Drafts({ drafts, projects, empty, hasAuthors }: DraftsProps) {
       ))}
       {drafts.length > 5 && <li className={css['faint']}>and {drafts.length - 5} more</li>}
     </ul>
+  )
+}
+
+interface WaitingProps extends Pick<BlocksProps, 'projects' | 'projectId'> {
+  /** Undefined while they are loading. */
+  drafts: readonly Version[] | undefined
+}
+
+/** Drafts of others that the person may publish, and queues of the project with answers to label. */
+function Waiting({ drafts, projects, projectId }: WaitingProps) {
+  const lacksRun = useBlocked('run')
+  const { data, error, refetch } = useQuery({ ...queuesQuery(projectId), enabled: !lacksRun })
+  const queues = lacksRun ? [] : data
+  return (
+    <>
+      {drafts && drafts.length > 0 && <Drafts {...{ drafts, projects }} empty={undefined} hasAuthors />}
+      {error && <Failure error={error} what="The queues could not be loaded" onRetry={refetch} />}
+      {queues && queues.length > 0 && (
+        <ul className={css['list']}>
+          {queues.map(({ uuid, name, answers, hasMore }) => (
+            <li key={uuid} className={css['row']}>
+              <Link to="/p/$project/queue/$evaluation" params={{ project: String(projectId), evaluation: uuid }}>
+                {withSigns(name)}
+              </Link>
+              <span className={css['faint']}>
+                {hasMore && 'at least '}
+                {counted(answers, 'answer')} to label
+                {projects.length > 1 && ` in ${nameOf(projects, projectId)}`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {drafts?.length === 0 && queues?.length === 0 && (
+        <p className={css['faint']}>No draft and no answer waits for you.</p>
+      )}
+    </>
   )
 }
 

@@ -67,3 +67,26 @@ export function draftsQuery(projects: readonly Project[]) {
     gcTime: 0,
   })
 }
+
+/** More would be too many requests for one block. */
+const mostQueues = 10
+
+/** The judges and the evaluations by people whose newest answers lack a label, with the number of a queue's first page. */
+export function queuesQuery(projectId: number) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'queues'],
+    queryFn: async ({ signal }) => {
+      const evaluations = await stet.evaluations.list({ projectId, signal })
+      const labeled = evaluations
+        .filter(({ type, metric, builtIn }) => type !== 'rule' && metric === 'binary' && builtIn === null)
+        .slice(0, mostQueues)
+      const pages = await Promise.all(labeled.map(({ uuid }) => stet.evaluations.queue(uuid, { projectId, signal })))
+      const queues = labeled.map(({ uuid, name }, at) => {
+        const { items = [], nextCursor = null } = pages[at] ?? {}
+        return { uuid, name, answers: items.length, hasMore: nextCursor !== null }
+      })
+      return queues.filter(({ answers }) => answers > 0)
+    },
+    refetchInterval: 60_000,
+  })
+}
