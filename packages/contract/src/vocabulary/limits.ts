@@ -74,4 +74,5 @@ export const EXPERIMENT_LIMITS = {
   evaluations: 50,
   scores: 500,
   answerBytes: 4_096,
+  textBytes: 16_777_216,
 } as const

@@ -122,8 +122,8 @@ it('reads what waits once for all items that it starts, and notes their starts a
   const { listWaiting, markStarted } = work
   const read: number[] = []
   const noted: number[] = []
-  work.listWaiting = async (uuid, limit) => {
-    const found = await listWaiting(uuid, limit)
+  work.listWaiting = async (uuid, filter) => {
+    const found = await listWaiting(uuid, filter)
     read.push(found.length)
     return found
   }
@@ -293,6 +293,33 @@ it('takes scores of code, filters rows by them, and scores answers again when on
     [0, 0],
     [1, 1],
   ])
+})
+
+it('counts an ended row once, and scores it again after an edit while the others run', async () => {
+  const { bench: own, uuids } = await ownProject(['a', 'b', 'c'], { expected: 'Hello' })
+  const { work } = bench.server.deps.experiments
+  const { progress } = work
+  const counted: number[] = []
+  work.progress = (uuid, range) => {
+    counted.push(range.from)
+    return progress(uuid, range)
+  }
+  const held = gate()
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue({ text: 'Hello' }, { gate: held.opened, text: 'Hello' }, { text: 'Hello' })
+  const { uuid } = await own.created({ arms: [{ versionUuid: 'live' }], concurrency: 1 })
+  await bench.fake.waitForRequest(calls + 2)
+  const passed = async () => (await own.rows(uuid)).map(({ items: [item] }) => item?.scores[0]?.passed ?? null)
+  await expect.poll(passed).toEqual([true, null, null])
+  bench.server.deps.experiments.loop.wake()
+  await expect.poll(() => counted.at(-1)).toBe(1)
+  await expectOk(bench.api('PUT', `/projects/${own.projectId}/examples/${uuids[0]}`, { body: { expected: 'Bye' } }))
+  bench.server.deps.experiments.loop.wake()
+  await expect.poll(passed).toEqual([false, null, null])
+  held.open()
+  expect(await own.ended(uuid)).toMatchObject({ state: 'completed', counts: { total: 3, ended: 3, failed: 0 } })
+  expect(await passed()).toEqual([false, true, true])
+  work.progress = progress
 })
 
 it('does not complete before the scores that an edit in its last moment has dropped, nor hangs on a start that was not noted', async () => {

@@ -12,7 +12,7 @@ import type { Arm, ShownExperiment } from './experiment.ts'
 import { assertRoom, budgetWithin } from './find-experiment.ts'
 import type { NewExperiment } from './ports.ts'
 import { contentKeyOf } from './rows/fingerprint.ts'
-import { RowFitter } from './rows/fit-rows.ts'
+import { assertTextsFit, RowFitter } from './rows/fit-rows.ts'
 import { itemsOf, readRows } from './rows/read-rows.ts'
 
 type CreateDeps = FingerprintDeps & Needs<'transaction' | 'experiments' | 'clock'>
@@ -26,7 +26,7 @@ export interface CreateExperimentInput
 
 /**
  * @throws AppError NotFoundError; ConflictError if the same arms run over the same rows; UnprocessableEntityError for rows
- * that do not fit, too many runs or too high a budget; RunError `chain_compile_error`.
+ * that do not fit, too many runs or too high a budget; BadRequestError for texts that are too large; RunError `chain_compile_error`.
  */
 export async function createExperiment(deps: CreateDeps, input: CreateExperimentInput): Promise<ShownExperiment> {
   const { caller, projectId, trials = EXPERIMENT_LIMITS.trials.byDefault, tag = null } = input
@@ -44,11 +44,13 @@ export async function createExperiment(deps: CreateDeps, input: CreateExperiment
   fitter.assertAllFit()
   const evaluations = await evaluationsOf(deps, { workspaceId, projectId, documentUuid, asked: input.evaluations })
   const judges = await judgesOf(deps, caller, evaluations)
+  const texts = { arms: arms.map(({ text }) => text), judges: judges.map(({ text }) => text) }
+  assertTextsFit(texts)
   const hashes = rows.map(({ uuid, hash }) => [uuid, hash] as const)
   const experiment: NewExperiment = {
     ...{ uuid: randomUUID(), workspaceId, projectId, path: input.path, documentUuid, tag },
     arms: arms.map(armOf),
-    texts: { arms: arms.map(({ text }) => text), judges: judges.map(({ text }) => text) },
+    texts,
     contentKey: contentKeyOf(
       arms.map(({ fingerprint }) => fingerprint),
       hashes,

@@ -226,28 +226,33 @@ export interface EndedRunFacts {
 /** An ended item that lacks scores. */
 export type UnscoredItem = Pick<ExperimentItem, 'conversationUuid' | 'exampleUuid'>
 
-export interface UnscoredFilter {
+/** Items from a position on. */
+interface OpenFilter {
+  /** Those that score by themselves. */
   evaluationUuids: readonly string[]
-  limit: number
+  from: number
 }
 
 /** What the loop of each process reads and writes. Its statements do not count as requests. */
 export interface ExperimentWorkStore {
   listRunning(): Promise<RunningExperiment[]>
   findTexts(experimentUuid: string): Promise<ExperimentTexts>
-  progress(experimentUuid: string): Promise<Progress>
-  listWaiting(experimentUuid: string, limit: number): Promise<WaitingItem[]>
+  /** Of the items from the position `from` up to but without `to`. */
+  progress(experimentUuid: string, range: { from: number; to: number }): Promise<Progress>
+  /** The position of the first item that has not ended, or that lacks a score. Null if there is none. */
+  firstOpen(experimentUuid: string, filter: OpenFilter): Promise<number | null>
+  listWaiting(experimentUuid: string, filter: { from: number; limit: number }): Promise<WaitingItem[]>
   markStarted(conversationUuids: readonly string[]): Promise<void>
   endItems(itemUuids: readonly string[], code: ItemCode): Promise<void>
   /** Items whose first attempt failed for a passing reason at least 30 s ago. */
-  listRetries(experimentUuid: string): Promise<Pick<ExperimentItem, 'uuid' | 'attempt'>[]>
+  listRetries(experimentUuid: string, from: number): Promise<Pick<ExperimentItem, 'uuid' | 'attempt'>[]>
   nextAttempts(experimentUuid: string, attempts: readonly NextAttempt[]): Promise<void>
   /** The conversations of items whose runs are active. */
   listActive(experimentUuid: string): Promise<string[]>
   /** The last ends, newest first, of the current attempts. */
   listLastEnds(experimentUuid: string, limit: number): Promise<EndedRunFacts[]>
   /** Items that have ended for good and have fewer automatic scores than evaluations. */
-  listUnscored(experimentUuid: string, filter: UnscoredFilter): Promise<UnscoredItem[]>
+  listUnscored(experimentUuid: string, filter: OpenFilter & { limit: number }): Promise<UnscoredItem[]>
   /** Completes nothing that has another revision, or an item to start. */
   finish(
     experimentUuid: string,

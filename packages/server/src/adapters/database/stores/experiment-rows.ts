@@ -1,12 +1,17 @@
 /** Statements about the items of experiments. An item's state, answer, cost and time are those of its run. */
 
+const runIf = (condition: string) => `LEFT JOIN LATERAL (
+    SELECT r.uuid, r.status, r.error_code, r.result, r.cost_nano, r.created_at, r.started_at, r.ended_at FROM run r
+    WHERE r.conversation_uuid = i.conversation_uuid ${condition} ORDER BY r.created_at, r.epoch LIMIT 1) r ON true`
+
 /**
  * The first run of an item's conversation. A chat that continues it is another run. Its `state` is one of the item's:
  * `retrying` counts as waiting, because the attempt is not the last one.
  */
-export const runOfItem = `LEFT JOIN LATERAL (
-    SELECT r.uuid, r.status, r.error_code, r.result, r.cost_nano, r.created_at, r.started_at, r.ended_at FROM run r
-    WHERE r.conversation_uuid = i.conversation_uuid ORDER BY r.created_at, r.epoch LIMIT 1) r ON true`
+export const runOfItem = runIf('')
+
+/** Looks for no run of an item whose start is not noted, so that items which wait cost little. */
+export const runOfStarted = runIf('AND i.started_at IS NOT NULL')
 
 /** Failures that pass by themselves. They get one more attempt. */
 const isRetrying = `(NOT i.is_retry AND r.status = 'error' AND r.error_code IN ('rate_limit_error', 'worker_lost'))`
@@ -31,17 +36,16 @@ export const codeOfItem = `CASE
     WHEN r.status = 'error' THEN coalesce(r.error_code, 'unknown_error')
     WHEN r.status = 'completed' AND json_array_length(r.result->'toolRequests') > 0 THEN 'open-tool-call' END`
 
-/** @param ids a list of experiments, or a subquery. */
-export const progressSql = (ids: string) => `
+/** @param items which ones, by a condition. A run's cost and those of earlier attempts and of judges are counted once. */
+export const progressSql = (items: string, run = runOfItem) => `
   WITH item AS (
-    SELECT i.experiment_id, i.conversation_uuid, i.other_uuids, ${stateOfItem} AS state
-    FROM experiment_item i ${runOfItem}
-    WHERE i.experiment_id IN ${ids}
-  ), conversation AS (
-    SELECT experiment_id, unnest(other_uuids || conversation_uuid) AS uuid FROM item
+    SELECT i.experiment_id, i.other_uuids, ${stateOfItem} AS state, ${costOfRun} AS usd
+    FROM experiment_item i ${run}
+    WHERE ${items}
   ), cost AS (
-    SELECT c.experiment_id, sum(${costOfRun}) AS usd
-    FROM conversation c JOIN run r ON r.conversation_uuid = c.uuid AND r.via IN ('experiment', 'judge')
+    SELECT o.experiment_id, sum(${costOfRun}) AS usd
+    FROM (SELECT experiment_id, unnest(other_uuids) AS uuid FROM item) o
+    JOIN run r ON r.conversation_uuid = o.uuid AND r.via IN ('experiment', 'judge')
     GROUP BY 1
   )
   SELECT i.experiment_id AS id, count(*)::int AS total,
@@ -50,7 +54,8 @@ export const progressSql = (ids: string) => `
     count(*) FILTER (WHERE state = 'running')::int AS running,
     count(*) FILTER (WHERE state = 'ended')::int AS ended,
     count(*) FILTER (WHERE state NOT IN ('waiting', 'retrying', 'running', 'ended'))::int AS failed,
-    coalesce((SELECT usd FROM cost c WHERE c.experiment_id = i.experiment_id), 0)::float8 AS "costUsd"
+    coalesce(sum(i.usd), 0)::float8
+      + coalesce((SELECT usd FROM cost c WHERE c.experiment_id = i.experiment_id), 0)::float8 AS "costUsd"
   FROM item i GROUP BY 1`
 
 /**
@@ -74,17 +79,17 @@ export const dropScoresSql = `
   WHERE a.workspace_id = $1 AND a.conversation_uuid = item.conversation_uuid AND a.source = ANY($4::text[])`
 
 /**
- * Reopens the newest experiment of each row. A resumed one with the same arms and rows may be running. A running
- * experiment is updated too, so that its revision changes.
+ * Reopens the newest experiment of each row, if it has completed. A resumed one with the same arms and rows may be running.
+ * All running experiments are updated too, so that their revisions change.
  */
 export const reopenSql = `
-  UPDATE experiment e SET state = 'running', finished_at = NULL
-  WHERE e.state IN ('running', 'completed') AND e.id IN (
-    SELECT DISTINCT ON (i.example_uuid) n.id
+  WITH found AS (
+    SELECT n.id, n.state, n.id = max(n.id) OVER (PARTITION BY i.example_uuid) AS is_newest
     FROM experiment n JOIN experiment_item i ON i.experiment_id = n.id
     WHERE n.workspace_id = $1 AND n.project_id = $2 AND n.dropped_at IS NULL AND n.state IN ('running', 'completed')
-      AND i.example_uuid = ANY($3::uuid[])
-    ORDER BY i.example_uuid, n.id DESC)
+      AND i.example_uuid = ANY($3::uuid[]))
+  UPDATE experiment e SET state = 'running', finished_at = NULL
+  WHERE e.state IN ('running', 'completed') AND e.id IN (SELECT id FROM found WHERE state = 'running' OR is_newest)
   AND NOT EXISTS (
     SELECT FROM experiment o WHERE o.id <> e.id AND o.project_id = e.project_id AND o.document_uuid = e.document_uuid
       AND o.content_key = e.content_key AND o.state = 'running')`

@@ -57,7 +57,7 @@ function reads(client: DatabaseClient): Omit<ExperimentStore, Writes> {
       const found = await client.experiment.findMany({ where, select: { id: true, uuid: true } })
       const ids = found.map(({ id }) => id)
       const rows = await client.$queryRawUnsafe<(Progress & { id: number })[]>(
-        progressSql('(SELECT unnest($1::int[]))'),
+        progressSql('i.experiment_id = ANY($1::int[])'),
         ids,
       )
       const byId = new Map(rows.map(({ id, ...progress }) => [id, progress]))

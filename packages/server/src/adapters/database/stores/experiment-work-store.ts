@@ -8,7 +8,7 @@ import type {
   RunningExperiment,
   WaitingItem,
 } from '../../../features/experiments/ports.ts'
-import { codeOfItem, nextAttemptsSql, progressSql, runOfItem, stateOfItem } from './experiment-rows.ts'
+import { codeOfItem, nextAttemptsSql, progressSql, runOfItem, runOfStarted, stateOfItem } from './experiment-rows.ts'
 import { attemptParams, noProgress } from './experiment-store.ts'
 
 const runningSql = `
@@ -39,25 +39,35 @@ const waitingSql = `
     coalesce(x.custom_identifier, (SELECT c.custom_identifier FROM run s JOIN conversation c ON c.uuid = s.conversation_uuid
       WHERE s.uuid = x.source_run_uuid)) AS "customIdentifier"
   FROM experiment_item i LEFT JOIN example x ON x.uuid = i.example_uuid
-  WHERE ${ofExperiment} AND i.started_at IS NULL AND i.code IS NULL
-  ORDER BY i.position, i.trial, i.arm LIMIT $2`
+  WHERE ${ofExperiment} AND i.position >= $2 AND i.started_at IS NULL AND i.code IS NULL
+  ORDER BY i.position, i.trial, i.arm LIMIT $3`
 
 /** An item's final state. A rate limit or a dead process is not, before its second attempt. */
 const isOver = `${stateOfItem} IN ('ended', 'failed')`
 
 /** $2 = evaluations that score by themselves. */
+const lacksScores = `(${isOver} AND r.status IS NOT NULL
+    AND (SELECT c.deleted_at IS NULL FROM conversation c WHERE c.uuid = i.conversation_uuid)
+    AND (SELECT count(DISTINCT a.evaluation_uuid) FROM annotation a WHERE a.conversation_uuid = i.conversation_uuid
+      AND a.source IN ('rule', 'judge') AND a.evaluation_uuid = ANY($2::uuid[])) < cardinality($2::uuid[]))`
+
 const unscoredSql = `
   SELECT i.conversation_uuid::text AS "conversationUuid", i.example_uuid::text AS "exampleUuid"
-  FROM experiment_item i ${runOfItem}
-  WHERE ${ofExperiment} AND r.status IS NOT NULL
-    AND (SELECT c.deleted_at IS NULL FROM conversation c WHERE c.uuid = i.conversation_uuid) AND ${isOver}
-    AND (SELECT count(DISTINCT a.evaluation_uuid) FROM annotation a WHERE a.conversation_uuid = i.conversation_uuid
-      AND a.source IN ('rule', 'judge') AND a.evaluation_uuid = ANY($2::uuid[])) < cardinality($2::uuid[])
-  ORDER BY i.position LIMIT $3`
+  FROM experiment_item i ${runOfStarted}
+  WHERE ${ofExperiment} AND i.position >= $3 AND ${lacksScores}
+  ORDER BY i.position LIMIT $4`
+
+/** Reads up to the first one in the order of the index. */
+const firstOpenSql = `
+  SELECT i.position FROM experiment_item i ${runOfStarted}
+  WHERE ${ofExperiment} AND i.position >= $3 AND (${stateOfItem} IN ('waiting', 'retrying', 'running') OR ${lacksScores})
+  ORDER BY i.position LIMIT 1`
+
+const rangeSql = progressSql(`${ofExperiment} AND i.position >= $2 AND i.position < $3`, runOfStarted)
 
 const lastEndsSql = `
   SELECT ${codeOfItem} AS code, (r.result->'error'->'details')::text AS details
-  FROM experiment_item i ${runOfItem}
+  FROM experiment_item i ${runOfStarted}
   WHERE ${ofExperiment} AND r.ended_at IS NOT NULL ORDER BY r.ended_at DESC LIMIT $2`
 
 const activeSql = `
@@ -65,8 +75,9 @@ const activeSql = `
   WHERE ${ofExperiment} AND r.status IN ('queued', 'running')`
 
 const retriesSql = `
-  SELECT i.uuid::text AS uuid, i.attempt FROM experiment_item i ${runOfItem}
-  WHERE ${ofExperiment} AND ${stateOfItem} = 'retrying' AND r.ended_at < now() - $2::int * interval '1 millisecond'
+  SELECT i.uuid::text AS uuid, i.attempt FROM experiment_item i ${runOfStarted}
+  WHERE ${ofExperiment} AND i.position >= $2 AND ${stateOfItem} = 'retrying'
+    AND r.ended_at < now() - $3::int * interval '1 millisecond'
   LIMIT 100`
 
 /** Keeps what is counted: figures, states and scores. $1 = experiments. */
@@ -113,12 +124,16 @@ export function postgresExperimentWorkStore(session: SqlSession): ExperimentWork
       const [row] = await list<{ texts: string }>('SELECT texts FROM experiment WHERE uuid = $1::uuid', [uuid])
       return row ? (JSON.parse(row.texts) as ExperimentTexts) : { arms: [], judges: [] }
     },
-    async progress(uuid) {
-      const [row] = await list<Progress>(progressSql('(SELECT id FROM experiment WHERE uuid = $1::uuid)'), [uuid])
+    async progress(uuid, { from, to }) {
+      const [row] = await list<Progress>(rangeSql, [uuid, from, to])
       return row ? numbersIn(row) : noProgress
     },
-    async listWaiting(uuid, limit) {
-      const rows = await list<WaitingItem & { row: string | null }>(waitingSql, [uuid, limit])
+    async firstOpen(uuid, { evaluationUuids, from }) {
+      const [row] = await list<{ position: number }>(firstOpenSql, [uuid, [...evaluationUuids], from])
+      return row ? Number(row.position) : null
+    },
+    async listWaiting(uuid, { from, limit }) {
+      const rows = await list<WaitingItem & { row: string | null }>(waitingSql, [uuid, from, limit])
       return rows.map((item) => ({ ...item, startedAt: null, code: null, row: parsed(item.row) }))
     },
     async markStarted(uuids) {
@@ -133,7 +148,7 @@ export function postgresExperimentWorkStore(session: SqlSession): ExperimentWork
         code,
       ])
     },
-    listRetries: (uuid) => list(retriesSql, [uuid, retryAfterMs]),
+    listRetries: (uuid, from) => list(retriesSql, [uuid, from, retryAfterMs]),
     async nextAttempts(uuid, attempts) {
       await session.query(nextAttemptsSql, attemptParams(uuid, attempts))
     },
@@ -145,7 +160,8 @@ export function postgresExperimentWorkStore(session: SqlSession): ExperimentWork
       const rows = await list<{ code: string | null; details: string | null }>(lastEndsSql, [uuid, limit])
       return rows.map(({ code, details }) => ({ code, details: parsed<EndedRunFacts['details']>(details) ?? {} }))
     },
-    listUnscored: (uuid, { evaluationUuids, limit }) => list(unscoredSql, [uuid, [...evaluationUuids], limit]),
+    listUnscored: (uuid, { evaluationUuids, from, limit }) =>
+      list(unscoredSql, [uuid, [...evaluationUuids], from, limit]),
     ...endsIn(session, list),
   }
 }

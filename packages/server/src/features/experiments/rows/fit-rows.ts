@@ -1,7 +1,9 @@
-/** Checks before the first model call that every arm can run every row. */
-import { AppError, refuse } from '../../../shared/app-error.ts'
+/** Checks before the first model call that every arm can run every row, and that a process can keep the texts. */
+import { EXPERIMENT_LIMITS } from '@stet/contract/vocabulary'
+import { AppError, issueAt, refuse } from '../../../shared/app-error.ts'
 import { parameterValues } from '../../templates/parameters.ts'
 import type { PreparedArm } from '../arms/prepare-arm.ts'
+import type { ExperimentTexts } from '../experiment.ts'
 import type { RowInputs } from './fingerprint.ts'
 
 interface CandidateRow extends RowInputs {
@@ -59,4 +61,14 @@ function misfitOf({ config, usesSteps }: ArmConfig, row: CandidateRow, arm: numb
     if (!(error instanceof AppError)) throw error
     return { ...place, reason: error.reason, missing: error.details['missing'], invalid: error.details['invalid'] }
   }
+}
+
+/**
+ * Each process reads the texts once, and keeps those of several experiments.
+ * @throws AppError BadRequestError for texts that are too large together.
+ */
+export function assertTextsFit(texts: ExperimentTexts): void {
+  const { textBytes } = EXPERIMENT_LIMITS
+  if (Buffer.byteLength(JSON.stringify(texts)) > textBytes)
+    throw refuse('invalid-body', issueAt('arms', `must have at most ${textBytes} bytes, with references and judges`))
 }

@@ -6,21 +6,26 @@ import { heldBytes } from '../../../shared/json-limits.ts'
 import { itemRoom } from '../../runs/queue/queue-run.ts'
 import type { ExperimentTexts } from '../experiment.ts'
 import type { RunningExperiment } from '../ports.ts'
-import { type AdvanceDeps, advanceExperiment } from './advance-experiment.ts'
+import { type AdvanceDeps, advanceExperiment, nothingSettled, type Settled } from './advance-experiment.ts'
 
 const lookEveryMs = 10_000
 const longestPauseMs = 1_000
 
-/** Texts never change. Most have some kilobytes, so those of all running experiments fit. */
+/** Texts never change. Most have some kilobytes, and those of one experiment have a limit, so that several fit. */
 const mostTextBytes = 64 * 1_024 * 1_024
 
-type TextCache = LRUCache<string, ExperimentTexts>
+/** What a process keeps of the running experiments. */
+interface Kept {
+  texts: LRUCache<string, ExperimentTexts>
+  settled: Map<string, Settled>
+}
 
 /** Looks at all running experiments every 10 s, and after each end of an item's run in this process. */
 export function keepExperiments(deps: AdvanceDeps): Repeated {
-  const texts: TextCache = new LRUCache<string, ExperimentTexts>({ maxSize: mostTextBytes, sizeCalculation: heldBytes })
+  const texts = new LRUCache<string, ExperimentTexts>({ maxSize: mostTextBytes, sizeCalculation: heldBytes })
+  const kept: Kept = { texts, settled: new Map() }
   const looking = repeat(lookEveryMs, (stopping) =>
-    advanceAll(deps, texts, stopping).catch((error: unknown) => {
+    advanceAll(deps, kept, stopping).catch((error: unknown) => {
       if (!stopping.aborted) warn(deps, error)
     }),
   )
@@ -35,25 +40,30 @@ export function keepExperiments(deps: AdvanceDeps): Repeated {
   }
 }
 
-async function advanceAll(deps: AdvanceDeps, texts: TextCache, stopping: AbortSignal): Promise<void> {
+async function advanceAll(deps: AdvanceDeps, kept: Kept, stopping: AbortSignal): Promise<void> {
   const begun = performance.now()
   const running = inTurns(await deps.experiments.work.listRunning())
   const uuids = new Set(running.map(({ uuid }) => uuid))
-  for (const uuid of texts.keys()) if (!uuids.has(uuid)) texts.delete(uuid)
+  for (const cache of [kept.texts, kept.settled])
+    for (const uuid of cache.keys()) if (!uuids.has(uuid)) cache.delete(uuid)
   // Places that become free during the look are for the next one, so that none is skipped.
   const room = { left: running.length === 0 ? 0 : await itemRoom(deps) }
   for (const [place, experiment] of running.entries()) {
     if (stopping.aborted) return
-    const look = { experiment, others: running.length - 1 - place, room, texts: () => textsOf(deps, texts, experiment) }
+    const known = kept.settled.get(experiment.uuid)
+    const settled = known?.revision === experiment.revision ? known : nothingSettled(experiment)
+    kept.settled.set(experiment.uuid, settled)
+    const texts = () => textsOf(deps, kept, experiment)
+    const look = { experiment, others: running.length - 1 - place, room, settled, texts }
     // One experiment that fails must not hold up the others.
     const hasMore = await advanceExperiment(deps, look).catch((error: unknown) => {
       warn(deps, error, experiment)
-      texts.delete(experiment.uuid)
+      for (const cache of [kept.texts, kept.settled]) cache.delete(experiment.uuid)
       return false
     })
     if (hasMore) deps.experiments.loop.wake()
   }
-  // A look counts all items of its experiments, so the next one waits a little.
+  // The next look waits a little, because a look reads all items that are open.
   await pause(Math.min(longestPauseMs, (performance.now() - begun) / 2), undefined, { signal: stopping }).catch(
     () => {},
   )
@@ -71,7 +81,7 @@ function inTurns(running: readonly RunningExperiment[]): RunningExperiment[] {
 
 async function textsOf(
   { experiments: { work } }: AdvanceDeps,
-  texts: TextCache,
+  { texts }: Kept,
   { uuid }: RunningExperiment,
 ): Promise<ExperimentTexts> {
   const known = texts.get(uuid) ?? (await work.findTexts(uuid))

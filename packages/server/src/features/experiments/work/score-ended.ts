@@ -1,6 +1,7 @@
 /** Scores the items that have ended. Repeating is harmless: a score is unique by what it depends on. */
 
 import type { Needs } from '../../deps.ts'
+import type { Evaluation } from '../../evaluations/evaluation.ts'
 import { type ItemScored, type ScoreDeps, scoreItem } from '../../evaluations/score-item.ts'
 import type { ExperimentTexts } from '../experiment.ts'
 import type { RunningExperiment } from '../ports.ts'
@@ -11,6 +12,10 @@ export type ScoreEndedDeps = ScoreDeps & Needs<'experiments'>
 const mostAtOnce = 50
 
 interface Look {
+  /** Those of the experiment that score by themselves. */
+  automatic: readonly Evaluation[]
+  /** All items before this position have their scores. */
+  from: number
   texts: () => Promise<ExperimentTexts>
   /** False if the budget is spent: then no judge starts. */
   maySpend: boolean
@@ -20,17 +25,15 @@ interface Look {
 export async function scoreEnded(
   deps: ScoreEndedDeps,
   experiment: RunningExperiment,
-  { texts, maySpend }: Look,
+  { automatic, from, texts, maySpend }: Look,
 ): Promise<ItemScored['state']> {
   const { work, loop } = deps.experiments
   const { workspaceId, uuid } = experiment
-  const found = await deps.stores.evaluations.listByUuids(workspaceId, experiment.evaluationUuids)
-  const automatic = found.filter(({ type }) => type === 'rule' || type === 'judge')
   const evaluationUuids = automatic.map(({ uuid: own }) => own)
   // Items that wait for a budget must not hold up the rules, which cost nothing.
   const free = maySpend ? [] : automatic.flatMap(({ uuid: own, type }) => (type === 'rule' ? [own] : []))
   const unscored = async (uuids: readonly string[]) =>
-    uuids.length === 0 ? [] : work.listUnscored(uuid, { evaluationUuids: uuids, limit: mostAtOnce })
+    uuids.length === 0 ? [] : work.listUnscored(uuid, { evaluationUuids: uuids, from, limit: mostAtOnce })
   const unruled = await unscored(free)
   const items = unruled.length > 0 ? unruled : await unscored(evaluationUuids)
   if (items.length === 0) return 'complete'

@@ -19,6 +19,8 @@ export interface Advancing {
   others: number
   /** The places that were free when the look began. */
   room: { left: number }
+  /** All items before this position have ended. */
+  settled: { from: number }
   texts(): Promise<ExperimentTexts>
 }
 
@@ -28,7 +30,7 @@ export interface Advancing {
  */
 export async function topUp(
   deps: TopUpDeps,
-  { experiment, others, room, texts }: Advancing,
+  { experiment, others, room, settled, texts }: Advancing,
   { waiting, retrying, running, costUsd }: Progress,
 ): Promise<boolean> {
   const { work } = deps.experiments
@@ -36,7 +38,7 @@ export async function topUp(
   const mine = Math.min(experiment.concurrency - running, waiting - retrying)
   const free = Math.min(mine, Math.ceil(Math.min(room.left, await itemRoom(deps)) / (1 + others)))
   if (free <= 0) return false
-  const items = await work.listWaiting(experiment.uuid, free)
+  const items = await work.listWaiting(experiment.uuid, { from: settled.from, limit: free })
   const changed: string[] = []
   const started: string[] = []
   const starting: Promise<void>[] = []
@@ -58,8 +60,8 @@ export async function topUp(
   if (changed.length > 0) await work.endItems(changed, 'row-changed')
   if (started.length > 0) await work.markStarted(started)
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
-  // What the others do not take is shared in the next look.
-  return changed.length > 0 || (started.length > 0 && free < mine)
+  // An item whose start was not noted may have ended. What the others do not take is shared in the next look.
+  return items.some(({ hasRun }) => hasRun) || changed.length > 0 || (started.length > 0 && free < mine)
 }
 
 interface StartingItem {
