@@ -8,7 +8,6 @@ import { LostRowsError, translating } from './database-error.ts'
 import { embeddedFolder, openEmbedded } from './embedded.ts'
 import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
-import { openPostgres } from './postgres/postgres.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate, throwUncarried } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch, type WriteBatchOptions } from './write-batch.ts'
 
@@ -99,8 +98,11 @@ export async function connectDatabase<Stores>(options: DatabaseOptions<Stores>):
   })
 }
 
-function openEngine<Stores>(options: DatabaseOptions<Stores>): Engine | Promise<Engine> {
-  if (options.url !== undefined) return openPostgres({ ...options, url: options.url })
+async function openEngine<Stores>(options: DatabaseOptions<Stores>): Promise<Engine> {
+  if (options.url !== undefined) {
+    const { openPostgres } = await import('./postgres/postgres.ts')
+    return openPostgres({ ...options, url: options.url })
+  }
   return openEmbedded({
     ...options,
     folder: embeddedFolder(options.directory),

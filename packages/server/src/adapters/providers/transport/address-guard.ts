@@ -1,7 +1,7 @@
 /** Checks the address of a provider key when the key is saved, for early feedback, and at each connection. */
 import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import type { AddressGuard } from '../../../features/providers/ports.ts'
 import { issueAt, refuse } from '../../../shared/app-error.ts'
 
@@ -49,9 +49,13 @@ function refused(reason: string) {
   return refuse('invalid-body', issueAt('url', reason))
 }
 
-export function guardedConnect(settings: GuardSettings, connectMs: number): buildConnector.connector {
-  const guarded = buildConnector({ timeout: connectMs, lookup: checkedLookup(settings.resolve ?? lookup) })
-  const free = buildConnector({ timeout: connectMs })
+export function guardedConnect(
+  build: typeof buildConnector,
+  settings: GuardSettings,
+  connectMs: number,
+): buildConnector.connector {
+  const guarded = build({ timeout: connectMs, lookup: checkedLookup(settings.resolve ?? lookup) })
+  const free = build({ timeout: connectMs })
   return (options, callback) => {
     if (isAllowedHost(settings.allowedPrivateHosts, options)) return free(options, callback)
     const host = bareHost(options.hostname)

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import { Agent, type Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
 import { keys } from '../request/body.ts'
 import { AddressRefused, type GuardSettings, guardedConnect } from './address-guard.ts'
@@ -54,14 +54,23 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits) {
     keepAliveMaxTimeout: idleMs,
     pipelining: 1,
   }
-  // Two agents, because a request that needs the address check must never use a connection opened without the check.
-  const checked = new Agent({ ...options, connect: guardedConnect(guard, limits.connectMs) })
-  const trusted = new Agent({ ...options, connect: { timeout: limits.connectMs } })
+  /** Two, because a request that needs the address check must never use a connection opened without the check. */
+  let agents: Promise<Record<'checked' | 'trusted', Agent>> | undefined
+  const open = async () => {
+    const { Agent, buildConnector } = await import('undici')
+    return {
+      checked: new Agent({ ...options, connect: guardedConnect(buildConnector, guard, limits.connectMs) }),
+      trusted: new Agent({ ...options, connect: { timeout: limits.connectMs } }),
+    }
+  }
   return {
     /** @throws ProviderError. After an abort by `signal`, the error can have any type. */
     async send({ url, headers, body, isStream, isTrusted, signal, traceparent }: LeanRequest): Promise<LeanResponse> {
+      // Loading undici takes 80 ms of CPU, a twentieth of a start, so the first call loads it.
+      agents ??= open()
+      const { [isTrusted ? 'trusted' : 'checked']: agent } = await agents
       try {
-        return await (isTrusted ? trusted : checked).request({
+        return await agent.request({
           origin: url.origin,
           path: url.pathname + url.search,
           method: 'POST',
@@ -76,7 +85,7 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits) {
       }
     },
     async close() {
-      await Promise.all([checked.destroy(), trusted.destroy()])
+      for (const agent of Object.values((await agents) ?? {})) await agent.destroy()
     },
   }
 }
