@@ -60,10 +60,6 @@ export interface LiveCache {
   sync?(): Promise<void>
   /** Drops everything, because another server may have changed the data. Results of running loads are not cached. */
   clear(): void
-  /** The number of drops so far. Read it before you read the sources of a derived value. */
-  drops(): number
-  /** True if none of the cache scopes was dropped after `drops` was read. */
-  areCurrent(scopes: readonly string[], drops: number): boolean
 }
 
 export interface Deps {

@@ -16,7 +16,6 @@ export interface Caller {
   projectId: number | null
   /** Requests per second. */
   limit: number
-  expiresAt: Date | null
   /** Null for a request with an API key. */
   sessionId: number | null
 }

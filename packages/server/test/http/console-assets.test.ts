@@ -1,11 +1,9 @@
-/** The built files of the console: which exist, in which encodings, and how long they stay in memory. */
+/** The built files of the console: which exist, and in which encodings. */
 import { readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ConsoleBuild } from '../../src/http/console/page.ts'
-import { packageWithConsole } from '../support/console-package.ts'
 import { type TestServer, testServer } from '../support/test-server.ts'
 import { httpCall } from './api-call.ts'
 import { parseRaw, sendRaw } from './raw-http.ts'
@@ -128,21 +126,4 @@ it('counts requests under one route', async () => {
   const { text } = await httpCall('GET', `${server.url}/metrics`)
   expect(text).toMatch(/^stet_http_requests_total\{method="GET",route="\/assets\/\*",status="200"\} \d+$/m)
   expect(text).not.toContain(script.path)
-})
-
-it('reads a file once, and holds at most 2.5 MB', async () => {
-  const names = ['first', 'second', 'third'].map((name) => `assets/${name}-0123abcd.woff2`)
-  const contents = names.map((name, index) => [name, Buffer.alloc(1_000_000, index + 1)] as const)
-  const packageRoot = await packageWithConsole(Object.fromEntries(contents))
-  const other = await testServer({ packageRoot, environment: { STET_LOG_LEVEL: 'off' } })
-  onTestFinished(() => other.close())
-  const get = (name: string) => fetch(`${other.url}/${name}`)
-  for (const [name, body] of contents) {
-    const answers = await Promise.all([get(name), get(name)])
-    for (const answer of answers) expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true)
-  }
-  await rm(join(packageRoot, 'dist', 'console'), { recursive: true })
-  const statuses = []
-  for (const name of names.toReversed()) statuses.push((await get(name)).status)
-  expect(statuses).toEqual([200, 200, 500])
 })

@@ -210,7 +210,6 @@ it('return 404 if the project is purged concurrently', async () => {
     scopes: ['admin'],
     projectId: null,
     limit: 100,
-    expiresAt: null,
     sessionId: null,
   }
   const purgedBefore = (table: 'evaluation' | 'conversation'): typeof deps => ({

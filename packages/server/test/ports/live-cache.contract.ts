@@ -94,19 +94,6 @@ export function liveCacheContract(create: () => Promise<LiveCache>): void {
     })
   })
 
-  it('lists the cache scopes dropped since a given drop count', async () => {
-    const cache = await create()
-    const first = cache.drops()
-    expect(cache.areCurrent(['s', 't'], first)).toBe(true)
-    await cache.drop('s')
-    const second = cache.drops()
-    expect(cache.areCurrent(['s', 't'], first)).toBe(false)
-    expect(cache.areCurrent(['t'], first)).toBe(true)
-    expect(cache.areCurrent(['s', 't'], second)).toBe(true)
-    cache.clear()
-    expect([cache.areCurrent(['t'], second), cache.areCurrent(['t'], cache.drops())]).toEqual([false, true])
-  })
-
   it('clear removes every cache scope and does not cache loads in progress', async () => {
     const cache = await create()
     const gate = openable()

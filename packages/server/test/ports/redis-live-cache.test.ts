@@ -61,30 +61,6 @@ describe.skipIf(isSkipped)('live cache on Redis', () => {
     expect(loads()).toBe(3)
   })
 
-  it.each([
-    [
-      'an entry with the greatest id',
-      (key: string) => ['XADD', key, `${2n ** 64n - 1n}-${2n ** 64n - 1n}`, 'scope', 'x'],
-    ],
-    ['a value of another type', (key: string) => ['SET', key, 'x']],
-  ])('sees drops after the drop log was replaced by %s', async (_name, command) => {
-    const address = testRedis()
-    const { one, other } = await serversOn(address)
-    const { read, loads } = reader(other)
-    await read()
-    const { requests, prefix } = await redisConnections(address)
-    const [name = '', ...args] = command(`${prefix}:drops`)
-    if (name === 'SET') await requests.del(`${prefix}:drops`)
-    await requests.call(name, ...args)
-    await one.drop('s')
-    const before = loads()
-    await read()
-    expect(loads()).toBe(before + 1)
-    await one.drop('s')
-    await read()
-    expect(loads()).toBe(before + 2)
-  })
-
   it('reads again every 5 s while Redis is unavailable', async () => {
     const redis = await redisProcess()
     onTestFinished(() => redis.close())

@@ -76,7 +76,6 @@ export async function openWorkbench(): Promise<Workbench> {
       scopes: ['admin'],
       projectId: null,
       limit: 100,
-      expiresAt: null,
       sessionId: null,
       ...change,
     }

@@ -81,8 +81,6 @@ export function createLiveCache(limits: LiveCacheLimits = {}): LiveCache {
     drop: async (scope) => dropHere(scope),
     dropHere,
     clear,
-    drops: () => drops,
-    areCurrent: (scopes, since) => scopes.every((scope) => isCurrent(scope, since)),
   }
 }
 

@@ -91,22 +91,9 @@ class DropLog {
   }
 
   async add(scopes: Iterable<string>): Promise<void> {
-    const entries = [...scopes]
-    const error = await this.#append(entries)
-    if (!error) return
-    if (!/^(ERR|WRONGTYPE) /.test(error.message)) throw error
-    // Nothing can follow an entry with the greatest id, and a key of another type holds no entries. A new drop log makes
-    // every server clear its cache.
-    const again = await this.#append(entries, { isNew: true })
-    if (again) throw again
-  }
-
-  async #append(scopes: readonly string[], { isNew = false } = {}): Promise<Error | undefined> {
     const pipeline = this.#redis.pipeline()
-    if (isNew) pipeline.del(this.#key)
     for (const scope of scopes) pipeline.xadd(this.#key, 'MAXLEN', '~', keptDrops, '*', 'scope', scope)
-    const results = (await pipeline.exec()) ?? []
-    return results.find(([error]) => error !== null)?.[0] ?? undefined
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
   }
 
   /** Returns the cache scopes that were dropped since the last read. */

@@ -91,6 +91,6 @@ function touch(deps: Needs<'stores' | 'logger'>, known: KnownKey, now: Date): vo
 }
 
 export function callerOf(key: ApiKey): Caller {
-  const { id: apiKeyId, workspaceId, author, scopes, projectId, limit, expiresAt } = key
-  return { apiKeyId, workspaceId, author, scopes, projectId, limit, expiresAt, sessionId: null }
+  const { id: apiKeyId, workspaceId, author, scopes, projectId, limit } = key
+  return { apiKeyId, workspaceId, author, scopes, projectId, limit, sessionId: null }
 }

@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import { RunError } from '../../shared/app-error.ts'
 
 /** The kind of a provider failure, independent of the vendor. `runErrorOf` maps the kind to a run error. */
@@ -53,8 +54,4 @@ export function runErrorOf(failure: ProviderError, model: string): RunError {
   }
   const code = failure.kind === 'misconfigured' ? 'ai_provider_config_error' : 'ai_run_error'
   return new RunError(code, message, { details, cause: failure })
-}
-
-function defined(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

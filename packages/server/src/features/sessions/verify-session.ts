@@ -11,11 +11,9 @@ import { hashSecret, isOpenSession, isWellFormedSecret, type Session, sessionLim
 const touchIntervalMs = 60_000
 
 interface KnownSession {
+  keyHash: string
   session: Session
   caller: Caller
-  /** The cache scope of the session's key, and the drop count before the session was read. */
-  keyScope: string
-  drops: number
 }
 
 type VerifyDeps = Needs<'stores' | 'liveCache' | 'clock' | 'logger'> & { failures: FailureLimiter }
@@ -33,18 +31,20 @@ export async function verifySession(
 
 class UnknownSession extends Error {}
 
-/**
- * Revoking a key drops the key's cache scope, on all servers. A cached session is therefore used only if that scope was
- * not dropped since, and otherwise read again.
- */
+/** The end of a session drops its own cache scope, and the revocation of its key drops the key's. So it is read through both. */
 async function findKnownSession(deps: VerifyDeps, tokenHash: string, address: string): Promise<KnownSession | null> {
   const { liveCache, clock } = deps
   const scope = sessionScope(tokenHash)
-  const read = () => liveCache.read(scope, 'caller', () => loadSession(deps, tokenHash, address))
+  const load = () => loadSession(deps, tokenHash, address)
+  const read = async () => {
+    const keyHash = await liveCache.read(scope, 'key', async () => (await load()).keyHash)
+    return liveCache.read(keyScope(keyHash), scope, load)
+  }
   try {
     const known = await read()
-    if (isOpenSession(known.session, clock.now()) && liveCache.areCurrent([known.keyScope], known.drops)) return known
-    liveCache.dropHere(scope)
+    if (isOpenSession(known.session, clock.now())) return known
+    // Another server may have seen it later.
+    for (const each of [scope, keyScope(known.keyHash)]) liveCache.dropHere(each)
     return await read()
   } catch (error) {
     if (error instanceof UnknownSession) return null
@@ -54,7 +54,6 @@ async function findKnownSession(deps: VerifyDeps, tokenHash: string, address: st
 
 async function loadSession(deps: VerifyDeps, tokenHash: string, address: string): Promise<KnownSession> {
   await refuseFlood(deps, address)
-  const drops = deps.liveCache.drops()
   const found = await deps.stores.sessions.findByToken(tokenHash)
   if (!found || !isOpenSession(found, deps.clock.now())) {
     await countFailure(deps, address)
@@ -63,7 +62,7 @@ async function loadSession(deps: VerifyDeps, tokenHash: string, address: string)
   }
   const { tokenHash: _tokenHash, keyHash, ...session } = found
   const caller = { ...callerOf(session.apiKey), limit: sessionLimit, sessionId: session.id }
-  return { session, caller, keyScope: keyScope(keyHash), drops }
+  return { keyHash, session, caller }
 }
 
 /** Also counts as a use of the key. */

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Request, RequestHandler, Response } from 'express'
-import { LRUCache } from 'lru-cache'
 import { refuse } from '../../shared/app-error.ts'
 import { contextOf } from '../auth/request-context.ts'
 import { writeBody } from '../raw-response.ts'
@@ -108,8 +107,6 @@ export interface ConsoleBuild {
   files: readonly ConsoleFile[]
 }
 
-const maxHeldBytes = 2_500_000
-
 /** @returns undefined if the server was built without the console */
 export function readConsoleBuild(packageRoot: string): ConsoleBuild | undefined {
   const folder = join(packageRoot, 'dist', 'console')
@@ -124,8 +121,6 @@ export function readConsoleBuild(packageRoot: string): ConsoleBuild | undefined 
 class ConsoleAssets {
   readonly #folder: string
   readonly #byAddress: ReadonlyMap<string, ConsoleFile>
-  /** Promises, so that concurrent first requests share one read. */
-  readonly #held = new LRUCache<string, Promise<Buffer>>({ maxSize: maxHeldBytes })
 
   constructor({ folder, files }: ConsoleBuild) {
     this.#folder = folder
@@ -142,24 +137,14 @@ class ConsoleAssets {
   async send(req: Request, res: Response): Promise<void> {
     const file = this.#byAddress.get(req.path)
     if (!file) throw new Error(`${req.path} is not an asset`)
-    const { encoding, path, bytes } = smallestCopy(file, req)
-    const body = await this.#read(path, bytes)
+    const { encoding, path } = smallestCopy(file, req)
+    const body = await readFile(join(this.#folder, path))
     res.vary('Accept-Encoding')
     if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
     res.setHeader('Content-Type', file.type)
     if (isHashed(req.path)) res.setHeader('Cache-Control', 'public, max-age=31536000, immutable')
     res.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
     writeBody(res, body)
-  }
-
-  #read(path: string, bytes: number): Promise<Buffer> {
-    const held = this.#held.get(path)
-    if (held) return held
-    const body = readFile(join(this.#folder, path))
-    this.#held.set(path, body, { size: bytes })
-    // A failed read is repeated by the next request.
-    body.catch(() => this.#held.delete(path))
-    return body
   }
 }
 
@@ -168,8 +153,8 @@ function isHashed(address: string): boolean {
   return address.startsWith('/assets/')
 }
 
-function smallestCopy({ path, bytes, br, gz }: ConsoleFile, req: Request) {
-  if (br !== null && req.acceptsEncodings('br')) return { encoding: 'br', path: `${path}.br`, bytes: br }
-  if (gz !== null && req.acceptsEncodings('gzip')) return { encoding: 'gzip', path: `${path}.gz`, bytes: gz }
-  return { encoding: undefined, path, bytes }
+function smallestCopy({ path, br, gz }: ConsoleFile, req: Request) {
+  if (br !== null && req.acceptsEncodings('br')) return { encoding: 'br', path: `${path}.br` }
+  if (gz !== null && req.acceptsEncodings('gzip')) return { encoding: 'gzip', path: `${path}.gz` }
+  return { encoding: undefined, path }
 }
