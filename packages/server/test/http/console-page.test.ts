@@ -1,6 +1,6 @@
 /** The page of the console: its addresses, its headers, its base, and servers without it. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { packageWithConsole } from '../support/console-package.ts'
+import { packageWithoutConsole } from '../support/console-package.ts'
 import { testServer } from '../support/test-server.ts'
 import { httpCall } from './api-call.ts'
 import { parseRaw, sendRaw } from './raw-http.ts'
@@ -141,7 +141,7 @@ it('takes its base from the path of STET_PUBLIC_URL, and nothing from its host',
 })
 
 it('without a built console the server has none of its addresses', async () => {
-  const url = await opened({ STET_LOG_LEVEL: 'off' }, await packageWithConsole())
+  const url = await opened({ STET_LOG_LEVEL: 'off' }, await packageWithoutConsole())
   const root = await fetch(`${url}/`, { redirect: 'manual' })
   expect({ status: root.status, location: root.headers.get('location') }).toEqual({ status: 302, location: '/docs' })
   const { text } = await httpCall('GET', `${server.url}/`)
