@@ -99,19 +99,7 @@ export function hasMoreKeys(json: Uint8Array, most: number): boolean {
   return false
 }
 
-// Calling indexOf costs as much as checking this many bytes here. Most keys are shorter.
-const shortString = 32
-
 function endOfString(json: Uint8Array, start: number): number {
-  for (let place = start; place < start + shortString; place += 1) {
-    const byte = json[place]
-    if (byte === quote) return place
-    if (byte === backslash) place += 1
-  }
-  return endOfLongString(json, start)
-}
-
-function endOfLongString(json: Uint8Array, start: number): number {
   for (let end = json.indexOf(quote, start); end !== -1; end = json.indexOf(quote, end + 1)) {
     if (trailingEscapes(json, start, end) % 2 === 0) return end
   }

@@ -2,7 +2,6 @@
  * Parses each socket read and passes its chunks on in the same event-loop turn. The first character says whether a body
  * is JSON or a stream, because services send either where the other was requested, under either content type.
  */
-import { isAscii } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
 import type { ModelChunk, TakeChunks } from '../../../features/providers/model-driver.ts'
@@ -157,13 +156,14 @@ interface BodyEvents {
 }
 
 function listen(body: Readable, { isOver, read, lose }: BodyEvents): void {
-  const decode = textDecoder()
+  // Replaces invalid bytes, and drops a byte order mark.
+  const decoder = new TextDecoder()
   body.on('data', (bytes: Buffer) => {
     if (isOver()) body.destroy()
-    else read(decode(bytes))
+    else read(decoder.decode(bytes, { stream: true }))
   })
   body.on('end', () => {
-    const rest = isOver() ? '' : decode()
+    const rest = isOver() ? '' : decoder.decode()
     if (rest !== '') read(rest)
     if (!isOver()) read(undefined)
   })
@@ -176,18 +176,4 @@ function listen(body: Readable, { isOver, read, lose }: BodyEvents): void {
   // If the start of the body was read before, the body is paused, and may be lost already.
   if (body.destroyed) lose(new ProviderError('unavailable', connectionLost))
   else body.resume()
-}
-
-/** Decodes UTF-8 in pieces, with a replacement character for invalid bytes. A call without bytes ends the text. */
-function textDecoder(): (bytes?: Buffer) => string {
-  const decoder = new TextDecoder('utf-8')
-  // False at first, so that the decoder reads the first piece and drops a byte order mark.
-  let isBetweenCharacters = false
-  return (bytes) => {
-    if (!bytes) return decoder.decode()
-    // Most pieces are ASCII, which `latin1` decodes faster. The decoder has no partial character here.
-    if (isBetweenCharacters && isAscii(bytes)) return bytes.toString('latin1')
-    isBetweenCharacters = (bytes.at(-1) ?? 0x80) < 0x80
-    return decoder.decode(bytes, { stream: true })
-  }
 }
