@@ -115,7 +115,7 @@ export const Document = z
     mergedAt: Timestamp.nullable(),
     deletedAt: Timestamp.nullable(),
     updatedBy: Person.nullable().meta({
-      description: 'The author of the last change. Null if an earlier release stored it.',
+      description: 'The author of the last change. Null if that author was deleted.',
     }),
     movedFrom: z.string().exactOptional().meta({
       description: 'Only in a draft that moves the prompt: its path in live.',

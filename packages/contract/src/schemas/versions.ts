@@ -68,7 +68,7 @@ export const Version = z
     createdAt: Timestamp,
     updatedAt: Timestamp.meta({ description: 'The last change of the version or of one of its prompts.' }),
     publishedBy: Person.nullable().meta({
-      description: 'Null for a draft, an imported version, or a version that an earlier release published.',
+      description: 'Null for a draft, and for an imported version.',
     }),
     changeCount: z
       .int()
@@ -235,7 +235,7 @@ export const TreeItem = z
     }),
     updatedAt: Timestamp.meta({ description: 'For a deleted prompt, the time of the deletion.' }),
     updatedBy: Person.nullable().meta({
-      description: 'The author of the last change. Null if an earlier release stored it.',
+      description: 'The author of the last change. Null if that author was deleted.',
     }),
     ...moveShape,
   })

@@ -742,7 +742,7 @@ export interface Document {
   updatedAt: string
   mergedAt: string | null
   deletedAt: string | null
-  /** The author of the last change. Null if an earlier release stored it. */
+  /** The author of the last change. Null if that author was deleted. */
   updatedBy: Person | null
   /** Only in a draft that moves the prompt: its path in live. */
   movedFrom?: string
@@ -1711,7 +1711,7 @@ export interface ListedDocument {
   updatedAt: string
   mergedAt: string | null
   deletedAt: string | null
-  /** The author of the last change. Null if an earlier release stored it. */
+  /** The author of the last change. Null if that author was deleted. */
   updatedBy: Person | null
   /** Only in a draft that moves the prompt: its path in live. */
   movedFrom?: string
@@ -3113,7 +3113,7 @@ export interface TreeItem {
   isAgent: boolean | null
   /** For a deleted prompt, the time of the deletion. */
   updatedAt: string
-  /** The author of the last change. Null if an earlier release stored it. */
+  /** The author of the last change. Null if that author was deleted. */
   updatedBy: Person | null
   /** Where the prompt comes from, if it was moved here. It kept its `documentUuid`. */
   movedFrom?: {
@@ -3299,7 +3299,7 @@ export interface Version {
   createdAt: string
   /** The last change of the version or of one of its prompts. */
   updatedAt: string
-  /** Null for a draft, an imported version, or a version that an earlier release published. */
+  /** Null for a draft, and for an imported version. */
   publishedBy: Person | null
   /**
    * The number of prompts that a draft changes against live, or a merged version against the number before it. A

@@ -15,7 +15,7 @@ export interface DocumentText {
   mergedAt: Date | null
   createdAt: Date
   updatedAt: Date
-  /** The author of the last change. Null for a text that an earlier release stored. */
+  /** The author of the last change. Null if that author was deleted. */
   updatedBy: Author | null
   /** The path in live from which the draft moved the prompt. Null in a merged version. */
   movedFrom: string | null

@@ -40,7 +40,7 @@ export interface PlannedSlot extends Omit<Slot, 'draft'> {
 
 /** A text of the merged versions from number `validFrom` up to, but not including, `validTo`. */
 export interface MergedText extends Omit<DocumentText, 'updatedBy' | 'movedFrom'> {
-  /** The author of the last change. Null for a text that an earlier release stored. */
+  /** The author of the last change. Null if that author was deleted. */
   authorId: number | null
   validFrom: number
   validTo: number
