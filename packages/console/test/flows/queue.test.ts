@@ -11,7 +11,7 @@ let evaluation: string
 
 beforeAll(async () => {
   server = await sharedServer({ reply: `${frontMatter()}Answer {{ ticket }}` })
-  const body = { projectId: server.project.id, name: 'Polite', configuration: { criteria: 'Is it polite?' } }
+  const body = { projectId: server.project.id, name: 'Rude', configuration: { criteria: 'Is it rude?', reverseScale: true } }
   evaluation = String((await server.api('POST', '/evaluations', { body: { ...body, metric: 'binary' } })).body['uuid'])
   for (const ticket of ['first', 'second', 'third']) {
     server.fake.enqueue({ text: `About the ${ticket}.` })
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 
 interface Found {
-  uuid: string
+  conversationUuid: string
   tags: string[]
   parameters: { ticket: string }
   note: { text: string } | null
@@ -36,14 +36,23 @@ const runOf = async (ticket: string): Promise<Found> => {
 }
 
 it('labels, tags and notes answers, and goes back to one', async () => {
-  const { page } = await browser.open(server, `/p/${server.project.id}/queue/${evaluation}`)
+  const { page } = await browser.open(server, `/p/${server.project.id}/queue/${evaluation}`, { allow: /404/ })
   const keys = keysOf(page)
   const answer = page.getByRole('region', { name: 'Answer' })
   const progress = (text: string) => page.getByText(text, { exact: true }).waitFor()
-  await page.getByText('Is it polite?').waitFor()
+  await page.getByText('Is it rude?').waitFor()
+  // A queue that could not be read can be asked for again.
+  const refusal = { status: 404, json: { name: 'NotFoundError', errorCode: 'NotFoundError', message: 'Gone' } }
+  await page.route(/\/queue\?/, (route) => route.fulfill(refusal), { times: 1 })
+  await page.reload()
+  await page.getByText('The queue could not be loaded. Gone').waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
   await answer.getByText('About the third.').waitFor()
   await keys.press('y')
   await progress('1 labeled · answer 1 of 3')
+  // On a reversed scale, 0 is right.
+  const annotations = `/conversations/${(await runOf('third')).conversationUuid}/annotations`
+  expect(await server.read<object>(annotations)).toMatchObject([{ score: 0, hasPassed: true }])
   await keys.press('Enter')
   await answer.getByText('About the second.').waitFor()
   await keys.press('n', '1')

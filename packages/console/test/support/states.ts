@@ -378,7 +378,6 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'create-rule',
-    isRare: true,
     path: examplesOf,
     ready: async (page) => {
       await click(page, 'Evaluations')
@@ -388,6 +387,7 @@ export const openStates: readonly ScreenState[] = [
   },
   {
     name: 'edit-expected',
+    isRare: true,
     path: examplesOf,
     ready: async (page) => {
       await click(page, 'Last results')

@@ -31,11 +31,11 @@ export interface Advancing {
 export async function topUp(
   deps: TopUpDeps,
   { experiment, others, room, settled, texts }: Advancing,
-  { waiting, retrying, running, costUsd }: Progress,
+  progress: Progress,
 ): Promise<boolean> {
   const { work } = deps.experiments
-  if (waiting === retrying || costUsd >= experiment.budgetUsd || running >= experiment.concurrency) return false
-  const mine = Math.min(experiment.concurrency - running, waiting - retrying)
+  const mine = itemsToStart(experiment, progress)
+  if (mine <= 0) return false
   const free = Math.min(mine, Math.ceil(Math.min(room.left, await itemRoom(deps)) / (1 + others)))
   if (free <= 0) return false
   const items = await work.listWaiting(experiment.uuid, { from: settled.from, limit: free })
@@ -62,6 +62,14 @@ export async function topUp(
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   // An item whose start was not noted may have ended. What the others do not take is shared in the next look.
   return items.some(({ hasRun }) => hasRun) || changed.length > 0 || (started.length > 0 && free < mine)
+}
+
+/** Not above 0 if nothing may start. Only the runs that are active when the cost reaches the budget can exceed it. */
+export function itemsToStart(
+  { concurrency, budgetUsd }: Pick<RunningExperiment, 'concurrency' | 'budgetUsd'>,
+  { waiting, retrying, running, costUsd }: Pick<Progress, 'waiting' | 'retrying' | 'running' | 'costUsd'>,
+): number {
+  return costUsd >= budgetUsd ? 0 : Math.min(concurrency - running, waiting - retrying)
 }
 
 interface StartingItem {
