@@ -11,7 +11,11 @@ let evaluation: string
 
 beforeAll(async () => {
   server = await sharedServer({ reply: `${frontMatter()}Answer {{ ticket }}` })
-  const body = { projectId: server.project.id, name: 'Rude', configuration: { criteria: 'Is it rude?', reverseScale: true } }
+  const body = {
+    projectId: server.project.id,
+    name: 'Rude',
+    configuration: { criteria: 'Is it rude?', reverseScale: true },
+  }
   evaluation = String((await server.api('POST', '/evaluations', { body: { ...body, metric: 'binary' } })).body['uuid'])
   for (const ticket of ['first', 'second', 'third']) {
     server.fake.enqueue({ text: `About the ${ticket}.` })

@@ -284,7 +284,11 @@ it('takes scores of code, filters rows by them, and scores answers again when on
     return listPositions(workspaceId, experimentUuid, arm)
   }
   expect([await named('broke'), await named('fixed'), await named('unscored')]).toEqual([['a'], [], ['b']])
-  expect([(await own.rows(uuid)).length, await named('differs'), compared]).toEqual([2, [], [null, null, null, null, 1]])
+  expect([(await own.rows(uuid)).length, await named('differs'), compared]).toEqual([
+    2,
+    [],
+    [null, null, null, null, 1],
+  ])
   experiments.listPositions = listPositions
   const calls = bench.fake.requests.length
   await expectOk(bench.api('PUT', `/projects/${own.projectId}/examples/${uuids[0]}`, { body: { expected: 'Bye' } }))
