@@ -116,13 +116,13 @@ async function readSteps(deps: Needs<'stats'>, place: Piece, now: number): Promi
   // Hours of a day that has not closed are pieces of their own, so that only its last ones are read again.
   const open = days.filter((day) => !isClosed(day, now))
   const hours = open.flatMap((day) => spansOf(day, hourMs)).filter((hour) => hour.from <= now)
-  const read = [
-    ...(await readPieces(deps, place, { spans: days.filter((day) => isClosed(day, now)), now })),
-    ...(await readPieces(deps, { ...place, stepSeconds: hourSeconds }, { spans: hours, now })),
-  ]
+  const closed = await readPieces(deps, place, { spans: days.filter((day) => isClosed(day, now)), now })
+  const inHours = await readPieces(deps, { ...place, stepSeconds: hourSeconds }, { spans: hours, now })
   const stepMs = stepSeconds * 1_000
-  const steps = read.map((step) => ({ ...step, at: Math.floor(step.at / stepMs) * stepMs }))
-  return [...stored.flatMap(stepsOfDay), ...steps.filter(({ at }) => at >= from && at < to)]
+  const inSteps = inHours.map(({ at, via, prompt, key, cell }) => {
+    return { at: Math.floor(at / stepMs) * stepMs, via, prompt, key, cell }
+  })
+  return [...stored.flatMap(stepsOfDay), ...closed, ...inSteps].filter(({ at }) => at >= from && at < to)
 }
 
 function stepsOfDay({ day, cells }: { day: string; cells: DayCells }): StepCell[] {
@@ -134,13 +134,15 @@ function stepsOfDay({ day, cells }: { day: string; cells: DayCells }): StepCell[
 /** @param top null for no series. */
 function divide(steps: readonly StepCell[], top: number | null) {
   if (top === null) return { series: new Map<string, StepCell[]>(), other: null }
-  const all = groupBy(steps, ({ key }) => key)
-  const ranked = [...all].sort(([, one], [, other]) => runsOf(other) - runsOf(one))
-  const rest = ranked.slice(top).flatMap(([, own]) => own)
-  return { series: new Map(ranked.slice(0, top)), other: rest.length > 0 ? rest : null }
+  // Counted once for each key, because a sort compares each of them many times.
+  const counted = [...groupBy(steps, ({ key }) => key)].map(([key, own]) => ({ key, own, runs: runsOf(own) }))
+  counted.sort((one, other) => other.runs - one.runs)
+  const rest = counted.slice(top).flatMap(({ own }) => own)
+  const series = new Map(counted.slice(0, top).map(({ key, own }) => [key, own]))
+  return { series, other: rest.length > 0 ? rest : null }
 }
 
-const runsOf = (steps: readonly StepCell[]) => steps.reduce((sum, { cell: [[runs = 0]] }) => sum + runs, 0)
+const runsOf = (steps: readonly StepCell[]) => steps.reduce((sum, { cell }) => sum + (cell[0][0] ?? 0), 0)
 
 function seriesOf(steps: readonly StepCell[]): Series {
   const byStep = [...groupBy(steps, ({ at }) => at)].sort(([one], [other]) => one - other)
