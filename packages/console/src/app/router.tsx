@@ -1,39 +1,13 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import type { DiffLayout } from '../editor/diff/text-diff.tsx'
 import { type Arm, readArms } from '../runs/compare/arms.ts'
 import { runFilter } from '../runs/run-filter.ts'
 import { overviewSearch } from '../screens/overview/ranges.ts'
-import { isPromptTab, type PromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
+import { isPromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
 import { KnownProject, KnownVersion, NoPage } from './frame/missing.tsx'
 import { Broken, Root } from './frame/root.tsx'
 import { screen } from './frame/screen.ts'
 import { Shell } from './shell.tsx'
-
-interface PromptSearch {
-  tab?: PromptTab
-  /** The uuid of the chosen example. */
-  example?: string
-  /** The uuid of the experiment whose results are shown. */
-  experiment?: string
-  /** The uuid of the shown run, or of its conversation. */
-  run?: string
-  /** The arms that the run pane compares. */
-  arms?: Arm[]
-  /** The line that the editor shows, counted from 1. */
-  line?: number
-}
-
-interface DiffSearch {
-  /** The path of the prompt whose difference is shown. */
-  prompt?: string
-  view?: 'unified' | 'split'
-}
-
-interface RunSearch {
-  /** Default: the messages. */
-  tab?: 'timeline' | 'events'
-  /** The chosen span, by its place in the list, or the id of the chosen event. */
-  at?: number
-}
 
 // The one table of addresses. Screens are loaded when they are first shown.
 const root = createRootRoute({ component: Root })
@@ -73,12 +47,15 @@ const prompts = createRoute({
 const prompt = createRoute({
   getParentRoute: () => prompts,
   path: '/$',
-  validateSearch: ({ tab, example, experiment, run, arms, line }): PromptSearch => ({
+  validateSearch: ({ tab, example, experiment, run, arms, line }: Record<string, unknown>) => ({
     ...(isPromptTab(tab) && { tab }),
     ...(typeof example === 'string' && { example }),
     ...(typeof experiment === 'string' && { experiment }),
+    // The uuid of the shown run, or of its conversation.
     ...(typeof run === 'string' && { run }),
+    // The arms that the run pane compares.
     ...armsIn(arms),
+    // The line that the editor shows, counted from 1.
     ...(Number.isInteger(line) && { line: Number(line) }),
   }),
 })
@@ -128,8 +105,10 @@ const historyEntry = createRoute({ getParentRoute: () => history, path: '/$entry
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/runs/$run',
-  validateSearch: ({ tab, at }): RunSearch => ({
+  validateSearch: ({ tab, at }): { tab?: 'timeline' | 'events'; at?: number } => ({
+    // Default: the messages.
     ...((tab === 'timeline' || tab === 'events') && { tab }),
+    // The chosen span, by its place in the list, or the id of the chosen event.
     ...(Number.isInteger(at) && { at: Number(at) }),
   }),
   component: screen(() => import('../screens/runs/inspector/page.tsx'), 'RunPage'),
@@ -194,8 +173,9 @@ function armsIn(value: unknown): { arms?: Arm[] } {
   return arms ? { arms } : {}
 }
 
-function diffSearch({ prompt, view }: Record<string, unknown>): DiffSearch {
+function diffSearch({ prompt, view }: Record<string, unknown>): { prompt?: string; view?: DiffLayout } {
   return {
+    // The path of the prompt whose difference is shown.
     ...(typeof prompt === 'string' && { prompt }),
     ...((view === 'unified' || view === 'split') && { view }),
   }

@@ -241,49 +241,20 @@ export function MenuChoice<Value extends string>({ label, value, choices, onChan
   return (
     <MenuGroup label={label}>
       {choices.map((choice) => (
-        <Checked
+        <Item
           key={choice.value}
           role="menuitemradio"
-          on={choice.value === value}
+          aria-checked={choice.value === value}
           onClick={() => onChange(choice.value)}
         >
-          {choice.text}
-        </Checked>
+          <span className={css['itemText']}>{choice.text}</span>
+          {choice.value === value && (
+            <span className={css['itemMark']}>
+              <Icon name="check" />
+            </span>
+          )}
+        </Item>
       ))}
     </MenuGroup>
-  )
-}
-
-/** Something that is on or off. The menu stays open, so that the effect can be seen. */
-export function MenuToggle({
-  on,
-  onChange,
-  children,
-}: {
-  on: boolean
-  onChange: (on: boolean) => void
-  children: ReactNode
-}) {
-  return (
-    <Checked role="menuitemcheckbox" on={on} onClick={() => onChange(!on)}>
-      {children}
-    </Checked>
-  )
-}
-
-function Checked({
-  on,
-  children,
-  ...rest
-}: { on: boolean } & Pick<ComponentProps<'button'>, 'role' | 'onClick' | 'children'>) {
-  return (
-    <Item {...rest} aria-checked={on}>
-      <span className={css['itemText']}>{children}</span>
-      {on && (
-        <span className={css['itemMark']}>
-          <Icon name="check" />
-        </span>
-      )}
-    </Item>
   )
 }

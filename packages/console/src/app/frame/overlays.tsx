@@ -1,10 +1,9 @@
 import { useWatched, Watched } from '../../ui/watched.ts'
 import { useSignedOut } from '../session.ts'
-import { DeleteDraft, NewDraft, NewProject, RenameDraft } from './dialogs/edits.tsx'
+import { DeleteDraft, NewDraft, NewProject, RenameDraft, SignOut } from './dialogs/edits.tsx'
 import { KeyList } from './dialogs/key-list.tsx'
 import { Palette } from './dialogs/palette.tsx'
 import { SignInSheet } from './dialogs/sign-in-sheet.tsx'
-import { SignOut } from './dialogs/sign-out.tsx'
 
 const overlays = {
   palette: Palette,

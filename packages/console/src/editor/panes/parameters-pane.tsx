@@ -1,6 +1,7 @@
 import type { RefObject } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import type { Opened } from '../open-prompt.ts'
 import { type GoTo, placeOf } from '../text/line-ends.ts'
 import { useYaml } from '../text/load-yaml.ts'
@@ -22,7 +23,7 @@ export function ParametersPane({ open, goTo }: ParametersPaneProps) {
   if (names.length === 0)
     return (
       <div className={css['pane']}>
-        <p className={css['quiet']}>
+        <p className={layout['faint']}>
           This prompt has no inputs. Write <code>{'{{ name }}'}</code> in the text to make one.
         </p>
       </div>
@@ -32,7 +33,7 @@ export function ParametersPane({ open, goTo }: ParametersPaneProps) {
       <ul className={css['list']}>
         {names.map((name) => (
           <li key={name} className={css['item']}>
-            <div className={css['row']}>
+            <div className={layout['row']}>
               <code className={css['name']}>{name}</code>
               {Object.hasOwn(declared, name) ? (
                 <Facts declaration={declared[name]} />
@@ -64,7 +65,7 @@ function Facts({ declaration }: { declaration: unknown }) {
   const { type = declaration, required, description, default: fallback } = Object(declaration)
   return (
     <>
-      <span className={css['quiet']}>{typeof type === 'string' ? type : 'text'}</span>
+      <span className={layout['faint']}>{typeof type === 'string' ? type : 'text'}</span>
       {required === true && <Chip tone="blue">required</Chip>}
       {fallback !== undefined && <Chip>default {JSON.stringify(fallback)}</Chip>}
       {typeof description === 'string' && <p className={css['description']}>{description}</p>}
@@ -74,7 +75,7 @@ function Facts({ declaration }: { declaration: unknown }) {
 
 function Uses({ text, name, goTo }: { text: string; name: string; goTo: RefObject<GoTo | null> }) {
   const uses = usesOf(text, name)
-  if (uses.length === 0) return <p className={css['quiet']}>Not used in this text</p>
+  if (uses.length === 0) return <p className={layout['faint']}>Not used in this text</p>
   return (
     <p className={css['uses']}>
       {uses.slice(0, 12).map(({ from }) => {
@@ -85,7 +86,7 @@ function Uses({ text, name, goTo }: { text: string; name: string; goTo: RefObjec
           </button>
         )
       })}
-      {uses.length > 12 && <span className={css['quiet']}>and {uses.length - 12} more</span>}
+      {uses.length > 12 && <span className={layout['faint']}>and {uses.length - 12} more</span>}
     </p>
   )
 }

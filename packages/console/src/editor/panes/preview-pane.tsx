@@ -8,6 +8,7 @@ import { inputsNow } from '../../runs/inputs/use-inputs.ts'
 import { Chip } from '../../ui/mark.tsx'
 import { DataUrl, MessageBody } from '../../ui/message-body.tsx'
 import { Notice, Skeleton } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import type { Opened } from '../open-prompt.ts'
 import css from './panes.module.css'
 import { previewValues, splitMarks } from './preview-values.ts'
@@ -42,10 +43,10 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
   const shown = check.data?.messages && [...check.data.messages, ...(chosen?.messages ?? [])]
   return (
     <div className={css['pane']}>
-      {chosen && <p className={css['quiet']}>With the example “{chosen.name}”.</p>}
+      {chosen && <p className={layout['faint']}>With the example “{chosen.name}”.</p>}
       {unset.length > 0 && (
         <p className={css['uses']}>
-          <span className={css['quiet']}>Not set in Run:</span>
+          <span className={layout['faint']}>Not set in Run:</span>
           {unset.map((name) => (
             <Chip key={name}>{name}</Chip>
           ))}
@@ -63,7 +64,7 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
         // biome-ignore lint/suspicious/noArrayIndexKey: messages have no other identity than their place
         <Shown key={at} message={message} />
       ))}
-      {shown?.length === 0 && <p className={css['quiet']}>The first step has no messages.</p>}
+      {shown?.length === 0 && <p className={layout['faint']}>The first step has no messages.</p>}
     </div>
   )
 }

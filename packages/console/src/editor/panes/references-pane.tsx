@@ -7,6 +7,7 @@ import { draftForEdit } from '../../app/frame/switches/draft-for-edit.ts'
 import { queryClient, stet } from '../../app/session.ts'
 import { Button, join } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import type { Opened } from '../open-prompt.ts'
 import css from './panes.module.css'
 import { checkQuery } from './queries.ts'
@@ -23,7 +24,7 @@ export function ReferencesPane({ open }: { open: Opened }) {
     <div className={css['pane']}>
       <h2 className={css['heading']}>This prompt uses</h2>
       {references.length === 0 && (
-        <p className={css['quiet']}>
+        <p className={layout['faint']}>
           No other prompt. <code>{'<prompt path="…" />'}</code> inserts one.
         </p>
       )}
@@ -33,7 +34,7 @@ export function ReferencesPane({ open }: { open: Opened }) {
         }
       </Paths>
       <h2 className={css['heading']}>Used by</h2>
-      {referencedBy.length === 0 && <p className={css['quiet']}>No other prompt of this version.</p>}
+      {referencedBy.length === 0 && <p className={layout['faint']}>No other prompt of this version.</p>}
       <Paths paths={referencedBy.map(({ path }) => path)}>{(path) => <PromptLink open={open} path={path} />}</Paths>
     </div>
   )
@@ -44,7 +45,7 @@ function Paths({ paths, children }: { paths: readonly string[]; children: (path:
   return (
     <ul className={css['list']}>
       {paths.map((path, at) => (
-        <li key={path} className={join(css['item'], css['row'])}>
+        <li key={path} className={join(css['item'], layout['row'])}>
           {children(path, at)}
         </li>
       ))}
@@ -77,7 +78,7 @@ function Missing({ open: { place, status, readOnly }, path }: { open: Opened; pa
   return (
     <>
       <span className={css['missing']}>{path}</span>
-      <span className={css['quiet']}>missing</span>
+      <span className={layout['faint']}>missing</span>
       <span className={css['end']}>
         <Button look="quiet" busy={create.isPending} blocked={readOnly} onClick={() => create.mutate()}>
           Create

@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router'
 import { stet } from '../../app/session.ts'
 import { counted } from '../../ui/time.tsx'
 import { evidenceText } from './evidence-text.ts'
-import css from './page.module.css'
 
 interface EvidenceProps {
   projectId: number
@@ -23,9 +22,9 @@ export function Evidence({ projectId, draft, documentUuid }: EvidenceProps) {
     refetchInterval: 30_000,
   })
   if (!data) return null
-  if (data.runs.length === 0) return <p className={css['faint']}>No run of this draft yet, apart from experiments</p>
+  if (data.runs.length === 0) return <p className="faint">No run of this draft yet, apart from experiments</p>
   return (
-    <p className={css['faint']}>
+    <p className="faint">
       <Link to="/p/$project/runs" params={{ project: String(projectId) }} search={filter}>
         {data.hasMore ? `At least ${data.runs.length} runs` : counted(data.runs.length, 'run')}
       </Link>{' '}

@@ -44,7 +44,7 @@ export function GateLines({ projectId, draft, gates, hasPaths }: GateLinesProps)
             </Link>
           )}
           {labels.count > 0 && (
-            <span className={css['faint']}>
+            <span className="faint">
               {' '}
               {counted(labels.count, 'label')} by {labels.people.map(({ name }) => withSigns(name)).join(', ')}
             </span>

@@ -52,8 +52,7 @@ export function LiveChanges({ projectId, versionUuid, conflicts, onResolve }: Li
         {conflicts.map((conflict) => (
           <li key={conflict.path} className={css['row']}>
             <span>
-              <span className={css['path']}>{conflict.path}</span>{' '}
-              <span className={css['faint']}>{outcomeOf(conflict)}</span>
+              <span className={css['path']}>{conflict.path}</span> <span className="faint">{outcomeOf(conflict)}</span>
             </span>
             <Button onClick={() => onResolve(conflict)}>Compare and merge</Button>
           </li>

@@ -47,7 +47,7 @@ export function ChangesPage() {
               <Link to="/p/$project/v/$version/changes" params={{ project, version: uuid }}>
                 {title}
               </Link>{' '}
-              <span className={css['faint']}>
+              <span className="faint">
                 {authorName}, <Time at={updatedAt} />
               </span>
             </li>
@@ -98,7 +98,7 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: Version 
         <NoChanges params={params} />
       ) : (
         <>
-          <p className={css['faint']}>{changeText(changes)}</p>
+          <p className="faint">{changeText(changes)}</p>
           <Blockers projectId={projectId} draft={draft} checks={checks} onResolve={setResolving} />
           <ChangedPrompts
             {...{ projectId, draft, changes, checks, seen, shown }}
@@ -145,6 +145,12 @@ function ChangedPrompts(props: ChangedPromptsProps) {
   const broken = brokenIn(checks.data)
   const { data: items } = useQuery(treeQuery(projectId, draft.uuid))
   const params = { project: String(projectId), version: draft.uuid }
+  const queries = useQueryClient()
+  const revert = async ({ path }: PromptChange) => {
+    await openBuffers.revert({ projectId, versionUuid: draft.uuid, path })
+    await queries.invalidateQueries({ queryKey: ['project', projectId] })
+    say(`${path} is reverted`)
+  }
   return (
     <>
       <VersionDiff
@@ -183,12 +189,7 @@ function ChangedPrompts(props: ChangedPromptsProps) {
         )}
       />
       {reverting && (
-        <RevertChange
-          projectId={projectId}
-          versionUuid={draft.uuid}
-          change={reverting}
-          onClose={() => setReverting(null)}
-        />
+        <RevertDialog {...reverting} onConfirm={() => revert(reverting)} onClose={() => setReverting(null)} />
       )}
     </>
   )
@@ -216,23 +217,6 @@ function ChangeNote({ isBroken, isSeen, item }: ChangeNoteProps) {
   )
 }
 
-interface RevertChangeProps {
-  projectId: number
-  versionUuid: string
-  change: PromptChange
-  onClose: () => void
-}
-
-function RevertChange({ projectId, versionUuid, change: { path, status }, onClose }: RevertChangeProps) {
-  const queries = useQueryClient()
-  const revert = async () => {
-    await openBuffers.revert({ projectId, versionUuid, path })
-    await queries.invalidateQueries({ queryKey: ['project', projectId] })
-    say(`${path} is reverted`)
-  }
-  return <RevertDialog path={path} status={status} onConfirm={revert} onClose={onClose} />
-}
-
 function useChangeKeys({ onSeen, onPublish }: { onSeen: (() => void) | undefined; onPublish: () => void }) {
   const needsPublish = useBlocked('publish')
   useShortcuts([
@@ -258,7 +242,7 @@ function NoChanges({ params }: { params: Params }) {
       <Link to="/p/$project/v/$version/prompts" params={params}>
         Edit its prompts
       </Link>
-      <p className={css['faint']}>
+      <p className="faint">
         Or send a folder: <code>stet push</code>
       </p>
     </Empty>

@@ -84,9 +84,9 @@ export function PublishDialog({ projectId, draft, changes, checks, open, onResol
           onPublish={(more) => publish.mutate({ ...typed, ...more })}
         />
       )}
-      {checks.isPending && <p className={css['faint']}>Checking the prompts…</p>}
+      {checks.isPending && <p className="faint">Checking the prompts…</p>}
       {checks.data && !reason && changes.length > 0 && (
-        <p className={css['faint']} role="status">{`${counted(changes.length, 'prompt')} checked, no errors`}</p>
+        <p className="faint" role="status">{`${counted(changes.length, 'prompt')} checked, no errors`}</p>
       )}
       {publish.error && <Failure what="Nothing was published" error={publish.error} />}
     </FormDialog>

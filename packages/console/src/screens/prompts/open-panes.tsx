@@ -21,7 +21,7 @@ import type { PromptEdits } from './edits/use-prompt-edits.ts'
 import { MissingPrompt, textAlone } from './no-prompt.tsx'
 import css from './open.module.css'
 import type { PaneLayout } from './panes/layout.ts'
-import { Pane, PaneTabs } from './panes/panes.tsx'
+import { Pane, PaneTabs, useHasBeen } from './panes/panes.tsx'
 import { PromptHead } from './prompt-head.tsx'
 
 const ExamplesPane = lazy(() => import('../../grid/examples-pane.tsx'))
@@ -192,13 +192,6 @@ function useShownPrompt(open: OpenPrompt, path: string): Pick<Opened, 'buffer' |
   const { buffer, document } = open
   if (shown?.document !== document || shown.buffer !== buffer) setShown({ buffer, document })
   return open
-}
-
-/** Stays true after `isNow` was true once. */
-function useHasBeen(isNow: boolean): boolean {
-  const [hasBeen, setHasBeen] = useState(isNow)
-  if (isNow && !hasBeen) setHasBeen(true)
-  return hasBeen
 }
 
 /**

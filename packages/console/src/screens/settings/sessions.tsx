@@ -6,16 +6,17 @@ import { ConsoleError, callConsole, useSession } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Chip } from '../../ui/mark.tsx'
-import { Skeleton } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { counted, Time } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { useIsAdmin } from './admin-only.tsx'
+import { ListPage } from './parts.tsx'
 import { sessionsQuery } from './queries.ts'
 import css from './settings.module.css'
 
 export default function SessionsPage() {
-  const { data, error, isPending, refetch } = useQuery(sessionsQuery)
+  const list = useQuery(sessionsQuery)
+  const { data } = list
   const queries = useQueryClient()
   const end = useMutation({
     mutationFn: (ids: readonly number[]) =>
@@ -30,12 +31,9 @@ export default function SessionsPage() {
   const mine = all.filter((session) => session.author.id === author.id)
   const ended = asked === 'all' ? all : mine
   return (
-    <section className={css['section']}>
-      <div className={css['intro']}>
-        <p className={css['text']}>
-          A session is a browser that is signed in. It ends by itself when it is not used, and at once when its key is
-          revoked.
-        </p>
+    <ListPage
+      text="A session is a browser that is signed in. It ends by itself when it is not used, and at once when its key is revoked."
+      action={
         <span className={css['actions']}>
           <Button blocked={mine.length === 0 && 'you have no other session'} onClick={() => ask('mine')}>
             End my other sessions
@@ -46,9 +44,10 @@ export default function SessionsPage() {
             </Button>
           )}
         </span>
-      </div>
-      {isPending && <Skeleton lines={3} />}
-      {error && <Failure error={error} what="The sessions could not be loaded" onRetry={refetch} />}
+      }
+      list={list}
+      what="sessions"
+    >
       {end.error && <Failure error={end.error} what="Not every session ended" />}
       {asked && (
         <Confirm
@@ -72,7 +71,7 @@ export default function SessionsPage() {
           ))}
         </Table>
       )}
-    </section>
+    </ListPage>
   )
 }
 

@@ -8,8 +8,8 @@ import { say } from '../../../ui/toast.tsx'
 import { toPrompts } from '../../addresses.ts'
 import { Failure } from '../../failure.tsx'
 import { projectsQuery, versionsQuery } from '../../queries.ts'
-import { noticeSignedOut, queryClient, stet, useSession } from '../../session.ts'
-import { saveAll } from '../../unsaved.ts'
+import { noticeSignedOut, queryClient, signOut, stet, useSession } from '../../session.ts'
+import { countUnsaved, saveAll } from '../../unsaved.ts'
 import { restoreDraft } from '../lines/deleted-draft.tsx'
 import { useOpenDraft, useProjectId } from '../place.ts'
 import { draftName } from '../switches/draft-for-edit.ts'
@@ -113,6 +113,21 @@ export function DeleteDraft({ onClose }: { onClose: () => void }) {
       danger
       onClose={onClose}
       onConfirm={remove}
+    />
+  )
+}
+
+/** Asks before texts are discarded that could not be saved. */
+export function SignOut({ onClose }: { onClose: () => void }) {
+  const [count] = useState(countUnsaved)
+  return (
+    <Confirm
+      title="Sign out?"
+      text={`${counted(count, 'prompt')} ${count === 1 ? 'is' : 'are'} not saved. Signing out discards ${count === 1 ? 'it' : 'them'}.`}
+      action="Sign out"
+      danger
+      onConfirm={signOut}
+      onClose={onClose}
     />
   )
 }

@@ -1,9 +1,9 @@
 import { Dialog } from '../../../ui/dialog.tsx'
 import { CheckField } from '../../../ui/field.tsx'
+import { Key } from '../../../ui/mark.tsx'
 import { setPreferences, usePreferences } from '../../preferences.ts'
-import { useRegistered } from '../../shortcuts.ts'
+import { keyText, useRegistered } from '../../shortcuts.ts'
 import css from './dialogs.module.css'
-import { Keys } from './keys.tsx'
 
 /** The keys that work on this screen. */
 export function KeyList({ onClose }: { onClose: () => void }) {
@@ -11,7 +11,7 @@ export function KeyList({ onClose }: { onClose: () => void }) {
   const withKeys = useRegistered().filter(({ keys }) => keys)
   const groups = [...new Set(withKeys.map(({ group }) => group))]
   return (
-    <Dialog title="Keyboard shortcuts" open onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <CheckField
         label="Single-letter shortcuts"
         checked={letterKeys}
@@ -36,4 +36,9 @@ export function KeyList({ onClose }: { onClose: () => void }) {
       ))}
     </Dialog>
   )
+}
+
+/** The keys of a shortcut. Keys that are pressed after each other are shown as separate keys. */
+export function Keys({ keys }: { keys: string }) {
+  return keys.split(' ').map((key) => <Key key={key}>{keyText(key)}</Key>)
 }

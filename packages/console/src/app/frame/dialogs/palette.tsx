@@ -7,7 +7,7 @@ import { toPrompt, toPrompts } from '../../addresses.ts'
 import { foundRunsQuery, pathsOf, projectsQuery, treeQuery, versionsQuery } from '../../queries.ts'
 import { useRegistered } from '../../shortcuts.ts'
 import { useProjectId, useVersion } from '../place.ts'
-import { Keys } from './keys.tsx'
+import { Keys } from './key-list.tsx'
 import { matching } from './matching.ts'
 
 /** Finds prompts, versions, projects and actions, or versions only. */

@@ -1,5 +1,5 @@
 import { Icon } from '../../../ui/icon.tsx'
-import { Menu, MenuChoice, MenuItem, MenuSeparator, MenuToggle } from '../../../ui/menu.tsx'
+import { Menu, MenuChoice, MenuItem, MenuSeparator } from '../../../ui/menu.tsx'
 import { say } from '../../../ui/toast.tsx'
 import { messageOf } from '../../failure.tsx'
 import { setPreferences, usePreferences } from '../../preferences.ts'
@@ -11,7 +11,7 @@ import css from '../rail/rail.module.css'
 /** Shows who is signed in, and opens what belongs to the person and this browser. */
 export function UserSwitch() {
   const { apiKey, workspace } = useSession()
-  const { theme, density, letterKeys } = usePreferences()
+  const { theme, density } = usePreferences()
   return (
     <Menu
       side="top"
@@ -36,12 +36,16 @@ export function UserSwitch() {
         ]}
       />
       <MenuSeparator />
-      <MenuToggle on={density === 'compact'} onChange={(on) => setPreferences({ density: on ? 'compact' : 'normal' })}>
-        Compact rows
-      </MenuToggle>
-      <MenuToggle on={letterKeys} onChange={(on) => setPreferences({ letterKeys: on })}>
-        Single-letter shortcuts
-      </MenuToggle>
+      <MenuChoice
+        label="Rows"
+        value={density}
+        onChange={(density) => setPreferences({ density })}
+        choices={[
+          { value: 'normal', text: 'Normal' },
+          { value: 'compact', text: 'Compact' },
+        ]}
+      />
+      <MenuSeparator />
       <MenuItem note={<span data-keys>?</span>} onSelect={() => openOverlay('keys')}>
         Keyboard shortcuts…
       </MenuItem>

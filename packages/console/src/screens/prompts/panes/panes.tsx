@@ -85,8 +85,7 @@ export function PaneTabs({ panes: { tabs, chosen, choose } }: { panes: PaneLayou
 /** A part of the screen. Its contents are made when it is first shown, and stay from then on. */
 export function Pane({ name, panes, children }: { name: PaneName; panes: PaneLayout; children: ReactNode }) {
   const isShown = panes.isShown(name)
-  const [wasShown, setWasShown] = useState(isShown)
-  if (isShown && !wasShown) setWasShown(true)
+  const wasShown = useHasBeen(isShown)
   return (
     <section
       className={join(css['pane'], css[name === 'tree' || name === 'text' ? name : 'panel'])}
@@ -100,4 +99,11 @@ export function Pane({ name, panes, children }: { name: PaneName; panes: PaneLay
       {wasShown && children}
     </section>
   )
+}
+
+/** Stays true after `isNow` was true once. */
+export function useHasBeen(isNow: boolean): boolean {
+  const [hasBeen, setHasBeen] = useState(isNow)
+  if (isNow && !hasBeen) setHasBeen(true)
+  return hasBeen
 }

@@ -9,10 +9,9 @@ import { scopesOf } from '../../../app/roles.ts'
 import { stet, useSession } from '../../../app/session.ts'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { CheckField, ChoiceField, TextField } from '../../../ui/field.tsx'
+import { RoleField, SecretDialog } from '../parts.tsx'
 import { keysQuery } from '../queries.ts'
-import { RoleField } from '../role-field.tsx'
 import css from '../settings.module.css'
-import { SecretDialog } from './secret.tsx'
 
 const plans: readonly (readonly [KeyPlan, string])[] = [
   ['hobby', '10 requests per second'],

@@ -1,16 +1,15 @@
 import type { ApiKeyInfo } from '@stet/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Failure } from '../../../app/failure.tsx'
 import { roleOf } from '../../../app/roles.ts'
 import { stet } from '../../../app/session.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Confirm } from '../../../ui/dialog.tsx'
 import { Chip } from '../../../ui/mark.tsx'
-import { Skeleton } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { say } from '../../../ui/toast.tsx'
+import { ListPage } from '../parts.tsx'
 import { keysQuery } from '../queries.ts'
 import css from '../settings.module.css'
 import { NewKeyDialog } from './new-key.tsx'
@@ -19,21 +18,23 @@ import { RotateDialog } from './rotate-key.tsx'
 type Open = { kind: 'new' } | { kind: 'rotate' | 'revoke'; key: ApiKeyInfo } | null
 
 export default function KeysPage() {
-  const { data, error, isPending, refetch } = useQuery(keysQuery)
+  const list = useQuery(keysQuery)
+  const { data } = list
   const queries = useQueryClient()
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const { active, ended } = split(data ?? [])
   return (
-    <section className={css['section']}>
-      <div className={css['intro']}>
-        <p className={css['text']}>A key lets an application, a pipeline or a person use this server.</p>
+    <ListPage
+      text="A key lets an application, a pipeline or a person use this server."
+      action={
         <Button look="primary" onClick={() => setOpen({ kind: 'new' })}>
           New key
         </Button>
-      </div>
-      {isPending && <Skeleton lines={5} />}
-      {error && <Failure error={error} what="The keys could not be loaded" onRetry={refetch} />}
+      }
+      list={list}
+      what="keys"
+    >
       {data && (
         <Table label="Keys" head={['Name', 'Key', 'Role', 'Person', 'Last used', 'Expires', '']}>
           {[...active, ...ended].map((key) => (
@@ -57,7 +58,7 @@ export default function KeysPage() {
           }}
         />
       )}
-    </section>
+    </ListPage>
   )
 }
 

@@ -5,8 +5,8 @@ import { Failure } from '../../../app/failure.tsx'
 import { signIn, stet, useSession } from '../../../app/session.ts'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { ChoiceField } from '../../../ui/field.tsx'
+import { SecretDialog } from '../parts.tsx'
 import { keysQuery } from '../queries.ts'
-import { SecretDialog } from './secret.tsx'
 
 /** In seconds. */
 const overlaps = [

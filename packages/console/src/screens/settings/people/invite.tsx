@@ -5,8 +5,8 @@ import { scopesOf } from '../../../app/roles.ts'
 import { stet } from '../../../app/session.ts'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { TextField } from '../../../ui/field.tsx'
+import { RoleField } from '../parts.tsx'
 import { keysQuery } from '../queries.ts'
-import { RoleField } from '../role-field.tsx'
 import { makeLink, SignInLinkDialog } from './sign-in-link.tsx'
 
 /** Makes a key for a person and a link that signs them in. */

@@ -4,9 +4,10 @@ import { useState } from 'react'
 import { Failure } from '../../../app/failure.tsx'
 import { roleOf } from '../../../app/roles.ts'
 import { Button } from '../../../ui/button.tsx'
-import { Empty, Skeleton } from '../../../ui/states.tsx'
+import { Empty } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { counted, Time } from '../../../ui/time.tsx'
+import { ListPage } from '../parts.tsx'
 import { keysQuery } from '../queries.ts'
 import css from '../settings.module.css'
 import { InviteDialog } from './invite.tsx'
@@ -19,23 +20,22 @@ interface Person {
 }
 
 export default function PeoplePage() {
-  const { data, error, isPending, refetch } = useQuery(keysQuery)
+  const list = useQuery(keysQuery)
+  const { data } = list
   const [inviting, setInviting] = useState(false)
   const link = useMutation({ mutationFn: makeLink })
   const people = peopleOf(data ?? [])
   return (
-    <section className={css['section']}>
-      <div className={css['intro']}>
-        <p className={css['text']}>
-          A person has a key of their own, so that drafts, versions and runs show who made them. They sign in with a
-          link that works once.
-        </p>
+    <ListPage
+      text="A person has a key of their own, so that drafts, versions and runs show who made them. They sign in with a link that works once."
+      action={
         <Button look="primary" onClick={() => setInviting(true)}>
           Invite
         </Button>
-      </div>
-      {isPending && <Skeleton lines={4} />}
-      {error && <Failure error={error} what="The people could not be loaded" onRetry={refetch} />}
+      }
+      list={list}
+      what="people"
+    >
       {link.error && <Failure error={link.error} what="No link was made" />}
       {data && people.length === 0 && <Empty line="Invite the first person." />}
       {people.length > 0 && (
@@ -67,7 +67,7 @@ export default function PeoplePage() {
       )}
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}
       {link.data && <SignInLinkDialog {...link.data} onClose={link.reset} />}
-    </section>
+    </ListPage>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { CreateSignInLinkBody, SignInLink } from '@stet/contract/vocabulary'
 import { callConsole } from '../../../app/session.ts'
 import { Time } from '../../../ui/time.tsx'
-import { ShownOnce } from '../shown-once.tsx'
+import { ShownOnce } from '../parts.tsx'
 
 export interface MadeLink extends SignInLink {
   /** The name of the person that it signs in. */

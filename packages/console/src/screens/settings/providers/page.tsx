@@ -1,16 +1,15 @@
 import type { ProviderKeyInfo } from '@stet/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Failure } from '../../../app/failure.tsx'
 import { providersQuery } from '../../../app/queries.ts'
 import { stet } from '../../../app/session.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Confirm } from '../../../ui/dialog.tsx'
 import { Chip } from '../../../ui/mark.tsx'
-import { Skeleton } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Time } from '../../../ui/time.tsx'
 import { say } from '../../../ui/toast.tsx'
+import { ListPage } from '../parts.tsx'
 import { providerKeysQuery } from '../queries.ts'
 import css from '../settings.module.css'
 import { ProviderDialog, TestDialog } from './dialogs.tsx'
@@ -19,24 +18,24 @@ type Action = 'test' | 'edit' | 'delete'
 type Open = { kind: 'new' } | { kind: Action; provider: ProviderKeyInfo } | null
 
 export default function ProvidersPage() {
-  const { data, error, isPending, refetch } = useQuery(providerKeysQuery)
+  const list = useQuery(providerKeysQuery)
+  const { data } = list
   const { data: usable = [] } = useQuery(providersQuery)
   const queries = useQueryClient()
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const demo = usable.find(({ isDemo }) => isDemo)?.name
   return (
-    <section className={css['section']}>
-      <div className={css['intro']}>
-        <p className={css['text']}>
-          A prompt names its provider in the front matter. Keys are stored encrypted and never shown again.
-        </p>
+    <ListPage
+      text="A prompt names its provider in the front matter. Keys are stored encrypted and never shown again."
+      action={
         <Button look="primary" onClick={() => setOpen({ kind: 'new' })}>
           Add a provider
         </Button>
-      </div>
-      {isPending && <Skeleton lines={3} />}
-      {error && <Failure error={error} what="The providers could not be loaded" onRetry={refetch} />}
+      }
+      list={list}
+      what="providers"
+    >
       {data && (
         <Table label="Providers" head={['Name', 'Type', 'Key', 'Default model', 'Last used', '']}>
           {data.map((provider) => (
@@ -66,7 +65,7 @@ export default function ProvidersPage() {
           }}
         />
       )}
-    </section>
+    </ListPage>
   )
 }
 
