@@ -18,5 +18,5 @@ process.on('message', () => {
     process.send({ heapUsed, resources, listeners, warnings })
   })
 })
-// The channel must not keep a stopped server alive.
-process.channel.unref()
+// The channel must not keep a stopped server alive. The server's threads load this file too, and have none.
+process.channel?.unref()
