@@ -130,7 +130,6 @@ const onlyInCheck = [
       name: 'serial',
       include: ['test/serial/**/*.test.ts'],
       env: { STET_TEST_DATABASE_URL: '' },
-      isolate: true,
       fileParallelism: false,
       sequence: { groupOrder: 1 },
     },
