@@ -42,14 +42,20 @@ const beside: readonly Step[] = [
 
 const { values } = parseArgs({ options: { all: { type: 'boolean' }, minutes: { type: 'string', default: '60' } } })
 
-/** One at a time. Beside another step, the server's background work would count as part of the run path. */
-const last: readonly Step[] = [
-  ['run path', 'tsx', 'scripts/checks/run-path.ts'],
-  ['tests', 'tsx', 'scripts/test.ts', '--whole', '--retry', ...(values.all ? ['--all'] : [])],
+/** Alone: beside another step, the server's background work would count as part of the run path. */
+const alone: readonly Step[] = [['run path', 'tsx', 'scripts/checks/run-path.ts']]
+
+const tests: Step = ['tests', 'tsx', 'scripts/test.ts', '--whole', '--retry', ...(values.all ? ['--all'] : [])]
+
+/** The other two use half a core, mostly wait for installations, and work in folders of their own. */
+const besideTests: readonly Step[] = [
+  tests,
   ['README walk', 'tsx', 'scripts/checks/readme-walk.ts'],
   ['container', 'tsx', 'scripts/checks/container.ts'],
-  ['release', 'pnpm', 'run', 'release:dry'],
 ]
+
+/** Builds the packages again from empty folders, which all other steps read. */
+const last: readonly Step[] = [['release', 'pnpm', 'run', 'release:dry']]
 
 const limitMinutes = Number(values.minutes)
 const startedMs = Date.now()
@@ -67,6 +73,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 
 if (await playAll(first, 1)) {
   await playAll(beside, 2)
+  await playAll(alone, 1)
+  await playAll(besideTests, 2)
   await playAll(last, 1)
 }
 clearTimeout(timer)
@@ -77,7 +85,8 @@ async function playAll(steps: readonly Step[], lanes: number): Promise<boolean> 
   const waiting = [...steps]
   const failedBefore = failed.length
   const playLane = async () => {
-    for (let step = waiting.shift(); step && !isOver; step = waiting.shift()) await play(step, lanes > 1)
+    for (let step = waiting.shift(); step && !isOver; step = waiting.shift())
+      await play(step, lanes > 1 && step !== tests)
   }
   await Promise.all(Array.from({ length: lanes }, playLane))
   return failed.length === failedBefore
@@ -141,23 +150,23 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean 
 }
 
 function conclude(): void {
-  const notRun = [...first, ...beside, ...last]
+  const notRun = [...first, ...beside, ...alone, ...besideTests, ...last]
     .map(([name]) => name)
     .filter((name) => ![...passed, ...failed, ...skipped].includes(name))
-  const tests = testResults()
+  const results = testResults()
   console.log(`\n== passed: ${passed.join(', ') || 'nothing'}`)
   if (skipped.length > 0) console.log(`== skipped, in test:long and before a release only: ${skipped.join(', ')}`)
   if (notRun.length > 0) console.log(`== not run: ${notRun.join(', ')}`)
   console.log(`== left to test:long: the large counts and all suites on PostgreSQL (${shardNames.join(', ')})`)
-  printProblems(tests.files)
-  for (const problem of tests.problems) console.error(problem)
+  printProblems(results.files)
+  for (const problem of results.problems) console.error(problem)
   if (failed.length > 0) console.error(`== FAILED: ${failed.join(', ')}`)
   const minutes = ((Date.now() - startedMs) / 60_000).toFixed(1)
   console.log(`== ${minutes} minutes, load ${loadavg()[0]?.toFixed(1)} at the end`)
-  if (tests.passed === 0) console.error('== no test ran')
-  const isFailure = failed.length > 0 || isOver || tests.passed === 0
+  if (results.passed === 0) console.error('== no test ran')
+  const isFailure = failed.length > 0 || isOver || results.passed === 0
   // A failed step counts as one failure, if no test failed.
-  console.log(`${tests.passed} passed, ${isFailure ? Math.max(tests.failed, 1) : tests.failed} failed`)
+  console.log(`${results.passed} passed, ${isFailure ? Math.max(results.failed, 1) : results.failed} failed`)
   process.exitCode = isFailure ? 1 : 0
 }
 
