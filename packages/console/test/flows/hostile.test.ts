@@ -115,6 +115,8 @@ async function inspect(page: Page): Promise<void> {
   }
   await measured('300 spans', async () => {
     await page.getByRole('tab', { name: 'Timeline' }).click()
+    await page.getByRole('button', { name: /^Model 1 / }).waitFor()
+    await page.locator('[data-screen]').evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
     await page.getByRole('button', { name: /^Model 299/ }).press('Enter')
     await page.getByText('from 299 ms').waitFor()
   })
