@@ -94,10 +94,10 @@ async function inspect(page: Page): Promise<void> {
     }),
   )
   const slow: string[] = []
-  const measured = async (what: string, work: () => Promise<unknown>) => {
+  const measured = async (what: string, work: () => Promise<unknown>, most = mostMs) => {
     const longest = Math.max(...(await tasksDuring(page, work)))
     console.log(`the inspector, ${what}: longest task ${longest.toFixed()} ms of processor time`)
-    if (longest > mostMs) slow.push(`${what}: ${longest} ms`)
+    if (longest > most) slow.push(`${what}: ${longest} ms`)
   }
   const answer = page.locator('article[data-role=assistant]')
   for (const [name, given] of Object.entries(answers)) {
@@ -113,13 +113,17 @@ async function inspect(page: Page): Promise<void> {
     expect(await answer.textContent()).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u001b]/)
     await expectText(page)
   }
-  await measured('300 spans', async () => {
-    await page.getByRole('tab', { name: 'Timeline' }).click()
-    await page.getByRole('button', { name: /^Model 1 / }).waitFor()
-    await page.locator('[data-screen]').evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
-    await page.getByRole('button', { name: /^Model 299/ }).press('Enter')
-    await page.getByText('from 299 ms').waitFor()
-  })
+  await measured(
+    '300 spans',
+    async () => {
+      await page.getByRole('tab', { name: 'Timeline' }).click()
+      await page.getByRole('button', { name: /^Model 1 / }).waitFor()
+      await page.locator('[data-screen]').evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
+      await page.getByRole('button', { name: /^Model 299/ }).press('Enter')
+      await page.getByText('from 299 ms').waitFor()
+    },
+    100,
+  )
   expect(await page.locator('main').textContent()).toContain('<script>document.title')
   await expectText(page)
   expect(slow).toEqual([])
