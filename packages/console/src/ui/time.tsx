@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'react'
+
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const dayOfYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
@@ -10,6 +12,16 @@ export function Time({ at }: { at: string }) {
       {timeText(date, new Date())}
     </time>
   )
+}
+
+/** The present time in milliseconds since 1970, read again after each interval. */
+export function useNow(intervalMs: number): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), intervalMs)
+    return () => clearInterval(timer)
+  }, [intervalMs])
+  return now
 }
 
 /** A time as `Time` shows it. */

@@ -1,7 +1,6 @@
-import { useEffect, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Live } from '../../ui/mark.tsx'
-import { counted, Time } from '../../ui/time.tsx'
+import { counted, Time, useNow } from '../../ui/time.tsx'
 import type { Problem } from '../autosave.ts'
 import type { Opened } from '../open-prompt.ts'
 import type { TextPlace } from '../text/line-ends.ts'
@@ -82,12 +81,7 @@ function problemText(problem: Problem): string {
 
 /** "Leo, 5 s ago". */
 function Arrival({ by, at }: { by: string | null; at: number }) {
-  const [now, setNow] = useState(at)
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000)
-    return () => clearInterval(timer)
-  }, [])
-  const seconds = Math.max(0, Math.round((now - at) / 1000))
+  const seconds = Math.max(0, Math.round((useNow(1000) - at) / 1000))
   return (
     <span className={css['arrival']}>
       {by ?? 'Another change'}, {seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`} ago

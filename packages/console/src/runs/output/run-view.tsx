@@ -1,10 +1,10 @@
-import { Fragment, memo, type ReactNode, useEffect, useState } from 'react'
+import { Fragment, memo, type ReactNode, useState } from 'react'
 import { CopyButton } from '../../ui/copy.tsx'
 import { answerCutAt, DataUrl, GrowingText, MessageBody, Reasoning } from '../../ui/message-body.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import layout from '../../ui/styles/layout.module.css'
 import { Figure, Figures } from '../../ui/table.tsx'
-import { costText, countText, durationText } from '../../ui/time.tsx'
+import { costText, countText, durationText, useNow } from '../../ui/time.tsx'
 import { isActive, type OutputPart, type StepView, type RunView as View } from '../follow-run.ts'
 import { RunFailure } from '../run-failure.tsx'
 import type { Round } from '../session/rounds.ts'
@@ -119,15 +119,10 @@ function Waiting({ view }: { view: View }) {
   )
 }
 
+/** @param since in milliseconds of `performance.now()` */
 function useElapsed(since: number): number {
-  const [now, setNow] = useState(() => performance.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(performance.now()), 100)
-    return () => clearInterval(timer)
-  }, [])
-  return Math.max(0, now - since)
+  return Math.max(0, useNow(100) - performance.timeOrigin - since)
 }
-
 function JsonOf({ view }: { view: View }) {
   const value = view.object ? view.object.value : view.result
   if (value === null && !view.object)

@@ -4,6 +4,7 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import { Button, buttonClass } from '../../../ui/button.tsx'
 import { CopyButton } from '../../../ui/copy.tsx'
 import { Notice } from '../../../ui/states.tsx'
+import { useNow } from '../../../ui/time.tsx'
 import { toPrompt } from '../../addresses.ts'
 import { base, sessionQuery } from '../../session.ts'
 import { useLeftPrompts } from '../../unsaved.ts'
@@ -66,7 +67,7 @@ const words: Record<Outage['kind'], string> = {
 
 function OutageLine({ outage }: { outage: Outage }) {
   const queryClient = useQueryClient()
-  const left = useSecondsUntil(outage.retryAt)
+  const left = Math.max(0, Math.ceil((outage.retryAt - useNow(1000)) / 1000))
   const [isTrying, setTrying] = useState(false)
   const retry = async () => {
     setTrying(true)
@@ -93,13 +94,4 @@ function OutageLine({ outage }: { outage: Outage }) {
       <span aria-hidden="true">{isTrying ? ' Trying again.' : ` Next attempt in ${left} s.`}</span>
     </Notice>
   )
-}
-
-function useSecondsUntil(at: number): number {
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000)
-    return () => clearInterval(timer)
-  }, [])
-  return Math.max(0, Math.ceil((at - now) / 1000))
 }
