@@ -1,17 +1,14 @@
 /** Ended runs that were evicted from memory return the same result from their rows. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
+import { count, timeFor } from '../support/counts.ts'
+import { type RunBench, runBench, textOf } from './run-bench.ts'
+import { kindPrompts, runKinds, tokensOf } from './run-kinds.ts'
 
 let bench: RunBench
 beforeAll(async () => {
   // With room for one large answer, the others wait for the end of its run.
   const environment = { STET_ENDED_RUN_BYTES: '120000', STET_UNREAD_BYTES: '2097152' }
-  const prompts = {
-    plain: prompt('<user>Say it</user>'),
-    greet: prompt('Be terse.\n<user>Greet {{ name }}</user>', 'maxRetries: 0\n'),
-    asks: prompt('<user>Ask</user>', 'tools: { ask: { description: Asks } }\n'),
-  }
-  bench = await runBench(prompts, environment)
+  bench = await runBench(kindPrompts, environment)
 })
 afterAll(() => bench.close())
 
@@ -153,40 +150,48 @@ it('keeps 64 KB of parameters, and none of larger ones or if the server or the p
   settings.keepParameters = true
 })
 
-it.each([
-  ['stopped', true],
-  ['failed', false],
-])('estimates the tokens of a streamed answer that was %s', async (_name, isStopped) => {
-  const text = 'One two three four five six seven eight nine ten. '.repeat(20)
-  bench.fake.enqueue({ deltas: [text, 'more'], ...(isStopped ? { hang: 'mid-stream' } : { cut: 1 }) })
-  const response = await bench.open('greet', { parameters: { name: 'Ada' } })
-  const uuid = response.headers.get('x-conversation-uuid') ?? ''
-  const next = readerOf(response)
-  await next('nine ten. "')
-  if (isStopped) await bench.stop(uuid)
-  await next('chain-error')
-  const [row] = await rowsOf('run', uuid)
-  expect(row).toMatchObject({ usage_estimated: true, finish_reason: null, input_tokens: 5 })
-  expect(row?.['output_tokens']).toBe(250)
-  expect(Number(row?.['cost_nano'])).toBeGreaterThan(0)
-  expect(await rowsOf('run_figure', uuid)).toMatchObject([
-    { usage_estimated: true, output_tokens: row?.['output_tokens'] },
-  ])
-  expect(spansOf(row)).toMatchObject([
-    { kind: 'step', status: isStopped ? 'stopped' : 'error' },
-    { kind: 'model', status: isStopped ? 'stopped' : 'error', usage: { outputTokens: row?.['output_tokens'] } },
-  ])
-})
+const rounds = count(1, 53)
 
-it.each([
-  ['refused', { status: 429 }],
-  ['lost before its answer began', { reset: true }],
-] as const)('a call that was %s counts nothing', async (_name, reply) => {
-  bench.fake.enqueue(reply)
-  const { body } = await bench.run('greet', { parameters: { name: 'Ada' } })
-  const [row] = await rowsOf('run', body.details?.['conversationUuid'])
-  expect(row).toMatchObject({ model: 'gpt-4o', input_tokens: 0, output_tokens: 0, usage_estimated: false })
-})
+it(
+  'every kind of run stores its facts and one figure, and estimates the tokens of a text that was cut short',
+  async () => {
+    const known = Object.entries(runKinds(bench))
+    for (let each = 0; each < rounds * known.length; each += 1) {
+      const [name, { replies = [], play, row, partialText }] = known[each % known.length] as (typeof known)[number]
+      bench.fake.enqueue(...replies)
+      const uuid = await play()
+      const [run] = (await rowsOf('run', uuid)).sort((one, other) => Number(other['epoch']) - Number(one['epoch']))
+      expect(run, name).toMatchObject({ api_key_id: expect.any(Number), author_id: expect.any(Number), ...row })
+      const [createdAt, startedAt, endedAt] = ['created_at', 'started_at', 'ended_at'].map((column) =>
+        Date.parse(String(run?.[column])),
+      )
+      expect(createdAt, name).toBeLessThanOrEqual(startedAt ?? 0)
+      expect(startedAt, name).toBeLessThanOrEqual(endedAt ?? 0)
+      if (partialText !== undefined) {
+        expect(run, name).toMatchObject({ usage_estimated: true, input_tokens: 5 })
+        const tokens = tokensOf(partialText)
+        expect(Number(run?.['output_tokens']), name).toBeGreaterThanOrEqual(0.8 * tokens)
+        expect(Number(run?.['output_tokens']), name).toBeLessThanOrEqual(1.2 * tokens)
+        expect(Number(run?.['cost_nano']), name).toBeGreaterThan(0)
+        expect(spansOf(run), name).toMatchObject([
+          { kind: 'step', status: run?.['status'] === 'stopped' ? 'stopped' : 'error' },
+          { kind: 'model', usage: { outputTokens: run?.['output_tokens'] } },
+        ])
+      }
+      const figures = await rowsOf('run_figure', uuid)
+      const figure = figures.find((one) => one['run_uuid'] === run?.['uuid'])
+      expect(figures, name).toHaveLength((await rowsOf('run', uuid)).length)
+      for (const column of copied) expect([name, column, figure?.[column]]).toEqual([name, column, run?.[column]])
+    }
+  },
+  timeFor(rounds * 19, 2_000),
+)
+
+/** The columns of a figure that are those of its run. */
+const copied = [
+  ...['project_id', 'document_uuid', 'version_uuid', 'model', 'via', 'status', 'first_token_ms'],
+  ...['input_tokens', 'output_tokens', 'cached_tokens', 'cost_nano', 'usage_estimated'],
+]
 
 it('keeps the spans of steps, model calls and awaited tool calls with their parents', async () => {
   bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'ask', arguments: {} }] }, { text: 'Done' })
