@@ -6,7 +6,7 @@ import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.t
 import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
 import { framesOf, type RunFrames } from '../../src/features/runs/events/watch-run.ts'
 import type { AddFrame, RunLogWriter } from '../../src/features/runs/ports.ts'
-import { writeRunStream } from '../../src/http/body/sse.ts'
+import { streamOf } from '../../src/http/body/sse.ts'
 import { addFrame } from '../../src/wire/run-frames.ts'
 
 let server: Server
@@ -36,7 +36,7 @@ beforeEach(async () => {
     if (!reader) throw new Error('The log is open')
     const logger = { ...createJsonLogger(process.stderr, 'off'), error: (event: string) => void failures.push(event) }
     const run = { conversationUuid: 'c', frames: (as: AddFrame) => frames ?? framesOf(reader, as) }
-    writeRunStream(res, run, { addFrame, logger })
+    streamOf(run, addFrame, { logger }).pipe(res)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

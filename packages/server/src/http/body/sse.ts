@@ -1,8 +1,14 @@
 /** Streams a run's frames to one response. A slow reader delays only itself. */
 import type { ServerResponse } from 'node:http'
+import type { Response } from 'express'
 import type { RunFrames, StartedRun } from '../../features/runs/events/watch-run.ts'
 import type { AddFrame } from '../../features/runs/ports.ts'
+import type { RunResult } from '../../features/runs/run.ts'
 import type { Logger } from '../../shared/telemetry.ts'
+import { callerOf, whileOpen } from '../auth/request-context.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import type { StreamLimit } from '../rate-limit/rate-limit.ts'
+import { RawResponse } from '../raw-response.ts'
 import { failureFields } from './error-response.ts'
 
 /**
@@ -62,8 +68,42 @@ function lookAfter(stream: OpenStream): void {
   }
 }
 
+/**
+ * Marks the response as one that waits for a run, and counts a stream against the key's limit.
+ * @throws AppError RateLimitError above the key's stream limit.
+ */
+export function followRun(
+  { drain, streams }: Pick<HttpDeps, 'drain'> & { streams: StreamLimit },
+  res: Response,
+  isStream: boolean,
+): void {
+  drain.followRun(res)
+  if (isStream) streams.enter(callerOf(res), res)
+}
+
+/** The response names the conversation. So does an error response, if the run was stored. */
+export async function resultOf(res: Response, run: StartedRun): Promise<RunResult> {
+  const name = () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid)
+  try {
+    const result = await run.result(whileOpen(res))
+    name()
+    return result
+  } catch (failure) {
+    await run.committed.then(name, () => undefined)
+    throw failure
+  }
+}
+
+export function streamOf(run: StreamedRun, addFrame: AddFrame, { logger }: Pick<HttpDeps, 'logger'>): RawResponse {
+  return new RawResponse((response) => {
+    // A stream may stay open for a long time, so this frees the router's chain and the parsed body.
+    Object.assign(response.req, { next: undefined, body: undefined })
+    writeRunStream(response, run, { addFrame, logger })
+  })
+}
+
 /** Sends the headers immediately. A later failure to write can only close the connection. */
-export function writeRunStream(
+function writeRunStream(
   res: ServerResponse,
   run: StreamedRun,
   { addFrame, logger }: { addFrame: AddFrame; logger: Logger },

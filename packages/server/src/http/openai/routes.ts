@@ -15,7 +15,7 @@ import { storedEnd } from '../../wire/openai/stored-run.ts'
 import { admit, admitToRoute } from '../auth/admit.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { errorHandler, errorResponse } from '../body/error-response.ts'
-import { writeRunStream } from '../body/sse.ts'
+import { followRun, resultOf, streamOf } from '../body/sse.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { idempotencyClaim, startedOnce } from '../idempotency/only-once.ts'
 import { unmatchedRoute } from '../mount.ts'
@@ -106,7 +106,7 @@ async function complete(deps: DoorDeps, req: Request, res: Response): Promise<un
       if (typeof end === 'string') throw new Error('The run has ended')
       return completionObject(read.run, end.end, end.output)
     })
-  return streamOf(deps, res, run, kept, ({ run: own }) => ({
+  return startedStream(deps, res, run, kept, ({ run: own }) => ({
     head: '',
     addFrame: completionFrames(own, request.includesUsage),
   }))
@@ -117,7 +117,7 @@ async function respond(deps: DoorDeps, req: Request, res: Response): Promise<unk
   if (request.background) return respondInBackground(deps, { req, res, request })
   const { run, kept } = await started(deps, { req, res, request, isChat: false })
   if (!request.stream) return jsonResult(deps, res, run, kept, responseOf)
-  return streamOf(deps, res, run, kept, (read) => responseStream(read.run))
+  return startedStream(deps, res, run, kept, (read) => responseStream(read.run))
 }
 
 function responseOf({ run, conversation }: ReadRun): object {
@@ -129,7 +129,7 @@ function noRetry(res: Response): void {
   res.setHeader('X-Should-Retry', 'false')
 }
 
-async function streamOf(
+async function startedStream(
   deps: DoorDeps,
   res: Response,
   run: StartedRun,
@@ -164,7 +164,7 @@ interface Received {
 async function started(deps: DoorDeps, { req, res, request, isChat }: Received & { isChat: boolean }) {
   const claim = claimOf(req, res)
   const call = callOf(deps, res, request, claim, isChat)
-  follow(deps, res, request.stream)
+  followRun(deps, res, request.stream)
   let kept: string | undefined
   const run = await startedOnce<StartedRun>(deps, res, {
     claim,
@@ -186,7 +186,7 @@ async function respondInBackground(deps: DoorDeps, { req, res, request }: Receiv
   const caller = callerOf(res)
   const claim = claimOf(req, res)
   const call = callOf(deps, res, request, claim, false)
-  if (request.stream) follow(deps, res, true)
+  if (request.stream) followRun(deps, res, true)
   let kept: string | undefined
   const { runUuid, conversationUuid } = await startedOnce(deps, res, {
     claim,
@@ -245,12 +245,6 @@ function callOf({ unread }: Limits, res: Response, request: DoorRequest, claim: 
   }
 }
 
-/** Marks the response as one that waits for a run, and counts a stream. @throws AppError RateLimitError */
-function follow({ drain, streams }: DoorDeps, res: Response, isStream: boolean): void {
-  drain.followRun(res)
-  if (isStream) streams.enter(callerOf(res), res)
-}
-
 /** @param bodyOf shows the run as it is stored, so that later reads are the same */
 async function jsonResult(
   deps: DoorDeps,
@@ -260,16 +254,9 @@ async function jsonResult(
   bodyOf: (read: ReadRun) => object,
 ): Promise<unknown> {
   try {
-    await run.result(whileOpen(res))
-    const body = bodyOf(await readRun(deps, callerOf(res), run.runUuid, kept))
-    res.setHeader('X-Conversation-Uuid', run.conversationUuid)
-    return sizedBody(deps.unread, res, body)
+    await resultOf(res, run)
+    return sizedBody(deps.unread, res, bodyOf(await readRun(deps, callerOf(res), run.runUuid, kept)))
   } catch (failure) {
-    // An error names the conversation too, if the run was stored.
-    await run.committed.then(
-      () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid),
-      () => undefined,
-    )
     noRetry(res)
     throw failure
   }
@@ -290,13 +277,9 @@ function withHead(frames: RunFrames, head: string): RunFrames {
   }
 }
 
-function streamed({ logger }: DoorDeps, started: StartedRun, { head, addFrame }: ResponseStream): RawResponse {
+function streamed(deps: DoorDeps, started: StartedRun, { head, addFrame }: ResponseStream): RawResponse {
   const run = { ...started, frames: (add: AddFrame) => withHead(started.frames(add), head) }
-  return new RawResponse((response) => {
-    // A stream may stay open for a long time, so this frees the router's chain and the parsed body.
-    Object.assign(response.req, { next: undefined, body: undefined })
-    writeRunStream(response, run, { addFrame, logger })
-  })
+  return streamOf(run, addFrame, deps)
 }
 
 async function readResponse(deps: DoorDeps, req: Request, res: Response): Promise<unknown> {
@@ -306,7 +289,7 @@ async function readResponse(deps: DoorDeps, req: Request, res: Response): Promis
     return sizedBody(deps.unread, res, responseOf(read))
   }
   const startingAfter = startingAfterOf(req.query['starting_after'])
-  follow(deps, res, true)
+  followRun(deps, res, true)
   const run = await joined(deps, res, read.run.runUuid, 'stream')
   // The stream does not need the conversation.
   deps.unread.hold(res, 0)

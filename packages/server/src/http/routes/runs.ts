@@ -14,13 +14,13 @@ import { clientBody, clientFrames } from '../../wire/legacy-clients.ts'
 import { attachResultBody, runResultBody } from '../../wire/run-record.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { lastEventId, versionAddress } from '../body/address.ts'
-import { type StreamedRun, writeRunStream } from '../body/sse.ts'
+import { followRun, resultOf, type StreamedRun, streamOf } from '../body/sse.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { idempotencyClaim, startedOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
 import type { StreamLimit } from '../rate-limit/rate-limit.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
-import { RawResponse, sizedBody } from '../raw-response.ts'
+import { type RawResponse, sizedBody } from '../raw-response.ts'
 
 interface RunDeps extends HttpDeps {
   unread: UnreadBudget
@@ -68,7 +68,7 @@ export function runRoutes(
     attach: async ({ params, body, req, res }) => {
       const { conversationUuid } = params
       const address = { caller: callerOf(res), conversationUuid, runUuid: body.runUuid }
-      follow(deps, res, body.stream)
+      followRun(deps, res, body.stream)
       if (body.stream) {
         const run = await attachStream(deps, { ...address, afterId: lastEventId(req.get('last-event-id')) })
         return { status: 200, body: runStream(deps, res, run) }
@@ -114,15 +114,6 @@ function runInput({ params, body, req, res }: RunCall) {
 }
 
 /**
- * Marks the response as one that waits for a run, and counts a stream against the key's limit.
- * @throws AppError RateLimitError above the key's stream limit.
- */
-function follow({ drain, streams }: RunDeps, res: Response, isStream: boolean): void {
-  drain.followRun(res)
-  if (isStream) streams.enter(callerOf(res), res)
-}
-
-/**
  * Returns the conversation's uuid once the run is queued. A legacy client that `readsBackgroundStreams` gets the run's
  * event stream instead, if it requests a stream.
  */
@@ -134,7 +125,7 @@ async function runInBackground(
 ): Promise<RawResponse | { uuid: string }> {
   const { caller, claim } = input
   const isStream = wantsStream && contextOf(res).legacyClient?.readsBackgroundStreams === true
-  if (isStream) follow(deps, res, isStream)
+  if (isStream) followRun(deps, res, isStream)
   const queued = await startedOnce(deps, res, {
     claim,
     start: () => queueRun(deps, input),
@@ -157,32 +148,17 @@ async function runResponse(
   res: Response,
   { claim, mode, start }: RunStart,
 ): Promise<RawResponse | RunResultBody> {
-  follow(deps, res, mode === 'stream')
+  followRun(deps, res, mode === 'stream')
   const join = (earlier: ClaimedRun) => joinRun(deps, { caller: callerOf(res), ...earlier, mode }, whileOpen(res))
   const run = await startedOnce(deps, res, { claim, start, join })
   if (mode === 'stream') {
     await run.committed
     return runStream(deps, res, run)
   }
-  try {
-    const result = await run.result(whileOpen(res))
-    res.setHeader('X-Conversation-Uuid', run.conversationUuid)
-    return sizedBody(deps.unread, res, clientBody(contextOf(res).legacyClient, runResultBody(result)))
-  } catch (failure) {
-    // An error response also names the conversation, if the run was stored.
-    await run.committed.then(
-      () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid),
-      () => undefined,
-    )
-    throw failure
-  }
+  const result = runResultBody(await resultOf(res, run))
+  return sizedBody(deps.unread, res, clientBody(contextOf(res).legacyClient, result))
 }
 
-function runStream({ logger }: RunDeps, res: Response, run: StreamedRun): RawResponse {
-  const addFrame = clientFrames(contextOf(res).legacyClient)
-  return new RawResponse((response) => {
-    // A stream may stay open for a long time, so this frees the router's chain and the parsed body.
-    Object.assign(response.req, { next: undefined, body: undefined })
-    writeRunStream(response, run, { addFrame, logger })
-  })
+function runStream(deps: RunDeps, res: Response, run: StreamedRun): RawResponse {
+  return streamOf(run, clientFrames(contextOf(res).legacyClient), deps)
 }
