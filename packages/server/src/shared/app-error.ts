@@ -52,6 +52,20 @@ export function isUnavailable(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'ServiceUnavailableError'
 }
 
+function isNotFound(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NotFoundError'
+}
+
+/** Resolves with undefined if the work fails because something does not exist. */
+export async function foundOrUndefined<T>(work: Promise<T>, isMissing = isNotFound): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
 /** A run that failed, or a prompt that cannot run. On the wire: 422 `DocumentRunError`, or a `chain-error` event. */
 export class RunError extends Error {
   override readonly name = 'RunError'

@@ -4,7 +4,7 @@
  */
 
 import type { GateVerdict, PublishVersionBody } from '@stet/contract/vocabulary'
-import { AppError, refuse } from '../../shared/app-error.ts'
+import { foundOrUndefined, refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import type { TextHead } from '../documents/document.ts'
@@ -139,10 +139,7 @@ async function assertSameLive(
 
 /** @throws AppError BadRequestError, the same for merged, `live`, unknown, malformed and foreign versions. */
 async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Version> {
-  const version = await findVersionRow(stores, input).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === 'NotFoundError') return null
-    throw error
-  })
+  const version = await foundOrUndefined(findVersionRow(stores, input))
   if (version?.number !== null) throw refuse('not-a-draft')
   return version
 }

@@ -13,7 +13,7 @@ import {
 } from '../../features/documents/version-ref.ts'
 import type { Project } from '../../features/projects/project.ts'
 import type { StoredConversation } from '../../features/runs/ports.ts'
-import { AppError, refuse } from '../../shared/app-error.ts'
+import { foundOrUndefined, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Span, SpanAttributes } from '../../shared/telemetry.ts'
 import { conversationUri, type ToolResult } from '../../wire/mcp/results.ts'
@@ -102,16 +102,6 @@ export async function addressOf(
   const { versionRef, ...revision } = readVersionRef(version)
   const found = await numberedVersionRef(deps, { caller, projectId, versionRef })
   return { caller, projectId, versionRef: found, ...revision, signal }
-}
-
-/** Resolves with undefined if the work ends with a NotFoundError. */
-export async function foundOrUndefined<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'NotFoundError') return undefined
-    throw error
-  }
 }
 
 interface Annotations {

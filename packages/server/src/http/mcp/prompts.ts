@@ -7,13 +7,13 @@ import { findVersionRow } from '../../features/documents/version-ref.ts'
 import type { Project } from '../../features/projects/project.ts'
 import { renderPrompt } from '../../features/templates/prompt-config.ts'
 import { assertCompiles } from '../../features/templates/template-engine.ts'
+import { foundOrUndefined } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guards.ts'
 import { conversationBody } from '../../wire/conversation.ts'
 import { descriptionOf, promptArguments, promptMessages, titleOf } from '../../wire/mcp/prompt-tools.ts'
 import { isForeseen, listPage, promptUri, readUri } from '../../wire/mcp/results.ts'
 import {
   addressOf,
-  foundOrUndefined,
   InvalidParams,
   type McpCall,
   qualifiedPath,

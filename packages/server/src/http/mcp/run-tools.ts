@@ -12,7 +12,7 @@ import type { RunResult } from '../../features/runs/run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
 import { parameterNames } from '../../features/templates/parameters.ts'
 import { readPromptConfig } from '../../features/templates/prompt-config.ts'
-import { AppError, RunError } from '../../shared/app-error.ts'
+import { AppError, foundOrUndefined, RunError } from '../../shared/app-error.ts'
 import {
   descriptionOf,
   inputSchema,
@@ -33,7 +33,6 @@ import {
   addressOf,
   conversationOf,
   fixedTool,
-  foundOrUndefined,
   InvalidParams,
   issuesText,
   type McpCall,

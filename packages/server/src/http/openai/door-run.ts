@@ -3,7 +3,7 @@ import type { Message } from '@stet/contract/vocabulary'
 import { findRunByUuid } from '../../features/conversations/find-conversation.ts'
 import { resolveVersion } from '../../features/documents/version-ref.ts'
 import type { StoredConversation } from '../../features/runs/ports.ts'
-import { AppError, refuse } from '../../shared/app-error.ts'
+import { foundOrUndefined, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { charactersIn } from '../../shared/json-limits.ts'
 import { DoorRefusal } from '../../wire/openai/fields.ts'
@@ -27,10 +27,10 @@ export interface ReadRun {
 export async function readRun(deps: HttpDeps, caller: Caller, runUuid: string, kept?: string): Promise<ReadRun> {
   const conversation = await findRunByUuid(deps, { caller, runUuid })
   const text = kept ?? (await deps.runs.store.findRequest(caller.workspaceId, runUuid))
-  if (text === null) throw unknownResponse()
+  if (text === null) throw refuse('unknown-run')
   const { versionUuid, projectId, path, latestRun } = conversation
   // A deleted draft has no number.
-  const version = await orUndefined(resolveVersion(deps, { caller, projectId, versionRef: versionUuid }))
+  const version = await foundOrUndefined(resolveVersion(deps, { caller, projectId, versionRef: versionUuid }))
   return {
     conversation,
     run: {
@@ -88,7 +88,7 @@ function knownOutputs(deps: HttpDeps, caller: Caller): OutputOf {
   let characters = 0
   return async (runUuid) => {
     if (known.has(runUuid)) return known.get(runUuid)
-    const read = await orUndefined(readRun(deps, caller, runUuid))
+    const read = await foundOrUndefined(readRun(deps, caller, runUuid))
     const end = read && storedEnd(read.conversation, read.run.toolNames)
     const output = end && typeof end !== 'string' ? end.output : undefined
     const size = charactersIn(output, bodyLimitBytes)
@@ -119,14 +119,4 @@ function messageOf(item: ShownItem): Message | undefined {
   if (item.type === 'message') return { role: 'assistant', content: [{ type: 'text', text: item.text }] }
   const { id, name, args } = item
   return { role: 'assistant', content: [{ type: 'tool-call', toolCallId: id, toolName: name, args }] }
-}
-
-export async function orUndefined<Value>(reading: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    const isMissing = error instanceof DoorRefusal || (error instanceof AppError && error.code === 'NotFoundError')
-    if (isMissing) return undefined
-    throw error
-  }
 }

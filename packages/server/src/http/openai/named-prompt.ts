@@ -11,7 +11,7 @@ import {
   segmentOf,
 } from '../../features/documents/version-ref.ts'
 import { listProviders } from '../../features/providers/list-providers.ts'
-import { AppError } from '../../shared/app-error.ts'
+import { AppError, foundOrUndefined } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { DoorRefusal } from '../../wire/openai/fields.ts'
 import type { PromptName } from '../../wire/openai/names.ts'
@@ -56,16 +56,9 @@ async function* candidates(deps: HttpDeps, caller: Caller, place: string): Async
   if (project) yield { projectId: project.id, path: rest }
 }
 
-/** Returns undefined for what does not exist. A malformed path does not exist either. */
-async function orMissing<Value>(reading: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof AppError && (error.code === 'NotFoundError' || error.code === 'BadRequestError'))
-      return undefined
-    throw error
-  }
-}
+/** A malformed path does not exist either. */
+const orMissing = <Value>(reading: Promise<Value>) =>
+  foundOrUndefined(reading, (error) => error instanceof AppError && /^(NotFound|BadRequest)Error$/.test(error.code))
 
 const maxSuggested = 1_000
 

@@ -8,6 +8,7 @@ import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import type { StoredConversation } from '../../features/runs/ports.ts'
 import { queueRun } from '../../features/runs/queue/queue-run.ts'
 import { type StartRunInput, startRun } from '../../features/runs/start-run.ts'
+import { foundOrUndefined } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Span } from '../../shared/telemetry.ts'
 import { DoorRefusal, invalid } from '../../wire/openai/fields.ts'
@@ -16,7 +17,7 @@ import { runOfResponse, uuidOfConversation } from '../../wire/openai/names.ts'
 import type { DoorRequest } from '../../wire/openai/request.ts'
 import { keptText } from '../../wire/openai/stored-run.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { orUndefined, resolveItems, unknownResponse } from './door-run.ts'
+import { resolveItems, unknownResponse } from './door-run.ts'
 import { findNamedPrompt } from './named-prompt.ts'
 
 export interface Call {
@@ -107,14 +108,15 @@ async function earlierOf(deps: HttpDeps, call: Call): Promise<Earlier | undefine
   const { previousResponseId, conversationId } = request
   if (previousResponseId !== undefined) {
     const runUuid = runOfResponse(previousResponseId)
-    const conversation = runUuid && (await orUndefined(findRunByUuid(deps, { caller, runUuid })))
+    const conversation = runUuid && (await foundOrUndefined(findRunByUuid(deps, { caller, runUuid })))
     if (!conversation) throw unknownResponse('previous_response_not_found', 'previous_response_id')
     await assertSamePrompt(deps, call, conversation)
     return { conversation, runUuid }
   }
   if (conversationId === undefined) return undefined
   const conversationUuid = uuidOfConversation(conversationId)
-  const conversation = conversationUuid && (await orUndefined(findConversation(deps, { caller, conversationUuid })))
+  const conversation =
+    conversationUuid && (await foundOrUndefined(findConversation(deps, { caller, conversationUuid })))
   if (!conversation) {
     const message = 'There is no such conversation, or this key may not see it'
     throw new DoorRefusal(404, { code: 'conversation_not_found', param: 'conversation', message })
