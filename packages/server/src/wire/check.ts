@@ -20,7 +20,7 @@ export function checkBody(check: PromptCheck, { kind, issues }: ProviderFacts): 
   const provider = providerKind(kind)
   return {
     contentHash: check.contentHash,
-    errors: check.errors.slice(0, MAX_ISSUES).map(locatedIssueBody),
+    errors: check.errors.slice(0, maxIssues).map(locatedIssueBody),
     issues: issueBodies([...check.issues, ...issues]),
     config: check.config,
     parameters: check.parameters,
@@ -32,7 +32,7 @@ export function checkBody(check: PromptCheck, { kind, issues }: ProviderFacts): 
 }
 
 /** A response has at most this many errors of one prompt. */
-export const MAX_ISSUES = 20
+export const maxIssues = 20
 
 /** @param path the prompt that was compiled. Only errors in other prompts name theirs. */
 export function issueBody(issue: CompileIssue, path: string): IssueBody {
@@ -41,7 +41,7 @@ export function issueBody(issue: CompileIssue, path: string): IssueBody {
 }
 
 export function issueBodies(issues: readonly PromptIssue[]): PromptIssueBody[] {
-  return issues.slice(0, MAX_ISSUES).map((issue) => {
+  return issues.slice(0, maxIssues).map((issue) => {
     const { path: _path, ...body } = locatedIssueBody(issue)
     return { severity: issue.severity, ...body }
   })

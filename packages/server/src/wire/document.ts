@@ -7,7 +7,7 @@ import type { Document, UnresolvedDocument } from '../features/documents/documen
 import type { MovedDocument } from '../features/versions/push/move-document.ts'
 import type { TreeItem } from '../features/versions/read-tree.ts'
 import { personBody } from './api-key.ts'
-import { issueBodies, issueBody, MAX_ISSUES, type ProviderFacts } from './check.ts'
+import { issueBodies, issueBody, maxIssues, type ProviderFacts } from './check.ts'
 import { providerKind } from './legacy-clients.ts'
 
 export function documentBody(document: Document, facts: ProviderFacts): DocumentBody {
@@ -39,7 +39,7 @@ export function unresolvedBody(
     config: document.config,
     parameters: document.parameters,
     ...(provider === undefined ? {} : { provider }),
-    errors: document.errors.slice(0, MAX_ISSUES).map((issue) => issueBody(issue, document.path)),
+    errors: document.errors.slice(0, maxIssues).map((issue) => issueBody(issue, document.path)),
     issues: issueBodies([...document.issues, ...issues]),
     createdAt: document.createdAt.toISOString(),
     updatedAt: document.updatedAt.toISOString(),

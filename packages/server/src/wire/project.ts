@@ -4,7 +4,7 @@ import type {
   StatsSeries as SeriesBody,
   Stats as StatsBody,
 } from '@stet/contract/vocabulary'
-import { NEW_DRAFT, type Project, type StoredGates } from '../features/projects/project.ts'
+import { newDraft, type Project, type StoredGates } from '../features/projects/project.ts'
 import type { CreatedProject } from '../features/projects/save-project.ts'
 import type { Series, Stats } from '../features/stats/read-stats.ts'
 import { versionBody } from './version.ts'
@@ -31,7 +31,7 @@ export function gatesBody({ mode, gates }: StoredGates): GateSettings {
 }
 
 export function createdProjectBody({ project, version }: CreatedProject) {
-  return { project: projectBody(project), version: versionBody({ ...version, ...NEW_DRAFT }) }
+  return { project: projectBody(project), version: versionBody({ ...version, ...newDraft }) }
 }
 
 export function statsBody({ from, to, asOf, total, series, other, marks, ...rest }: Stats): StatsBody {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { attachRun } from '../../src/features/conversations/attach-conversation.ts'
+import { queueChat } from '../../src/features/conversations/continue-conversation.ts'
 import { findConversation, findRunByUuid } from '../../src/features/conversations/find-conversation.ts'
-import { queueChat } from '../../src/features/conversations/queue-chat.ts'
 import { stopRun } from '../../src/features/conversations/stop-conversation.ts'
 import { startQueuedRun } from '../../src/features/runs/queue/work-run-queue.ts'
 import { gate } from '../support/gate.ts'

@@ -15,7 +15,7 @@ const awayCodes = new Set([
 ])
 
 /** PostgreSQL's code for `disk_full`. */
-const DISK_FULL = '53100'
+const diskFullCode = '53100'
 
 const awayKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
 
@@ -34,7 +34,7 @@ export function diskFull(cause?: unknown): AppError {
 
 export function translateDatabaseError(error: unknown): unknown {
   const code = isDriverAdapterError(error) ? error.cause.originalCode : codeOf(error)
-  if (code === DISK_FULL) return diskFull(error)
+  if (code === diskFullCode) return diskFull(error)
   return isAway(error) ? databaseAway(error) : error
 }
 

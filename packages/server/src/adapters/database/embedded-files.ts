@@ -6,7 +6,7 @@ import { makeFolder } from '../../shared/make-folder.ts'
 import { asOperatorError, embeddedFolder } from './embedded.ts'
 import { migrate } from './migrate.ts'
 
-const PROBE = 'SELECT count(*) FROM _prisma_migrations'
+const probe = 'SELECT count(*) FROM _prisma_migrations'
 
 export function makeTemplate(packageRoot: string, file: string): Promise<void> {
   return makeDatabaseTemplate(file, (session) => migrate(session, join(packageRoot, 'prisma', 'migrations')))
@@ -19,11 +19,11 @@ export function backupEmbedded(directory: string, file: string, onProgress?: OnP
   return asOperatorError(async () => {
     makeFolder(dirname(resolve(file)))
     const folder = embeddedFolder(directory)
-    return backupDatabase(defined({ folder, file, probe: PROBE, onProgress }))
+    return backupDatabase(defined({ folder, file, probe, onProgress }))
   })
 }
 
 export function restoreEmbedded(directory: string, file: string): Promise<CountedRows> {
   const folder = embeddedFolder(directory)
-  return asOperatorError(() => restoreDatabase({ folder, file, probe: PROBE }))
+  return asOperatorError(() => restoreDatabase({ folder, file, probe }))
 }

@@ -6,7 +6,7 @@ import { OperatorError } from '../../shared/app-error.ts'
 import { codeOf, LostRowsError } from './database-error.ts'
 
 /** Prisma's `migrate deploy` locks the same key, so the two never migrate at the same time. */
-const PRISMA_LOCK = 72_707_369
+const prismaLock = 72_707_369
 
 const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -20,7 +20,7 @@ const createTable = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 )`
 
 /** PostgreSQL's codes for a schema, table, column, function or other object that exists already. */
-const EXISTS = new Set(['42P06', '42P07', '42701', '42710', '42723'])
+const existsCodes = new Set(['42P06', '42P07', '42701', '42710', '42723'])
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number]
 
@@ -48,13 +48,13 @@ async function applyOne(queries: SqlQueries, migrations: Migration[], migration:
   // The wait has no limit, because another server may hold the lock for the duration of its migration.
   await queries.query('SET LOCAL statement_timeout = 0')
   await queries.query('SET LOCAL lock_timeout = 0')
-  await queries.query(`SELECT pg_advisory_xact_lock(${PRISMA_LOCK})`)
+  await queries.query(`SELECT pg_advisory_xact_lock(${prismaLock})`)
   await queries.script(createTable)
   const applied = await readApplied(queries, migrations)
   if (applied.has(migration.name)) return false
   const startedAt = new Date()
   await queries.script(migration.sql).catch((error: unknown) => {
-    if (!EXISTS.has(codeOf(error) ?? '')) throw error
+    if (!existsCodes.has(codeOf(error) ?? '')) throw error
     const exists = error instanceof Error ? error.message : ''
     throw new LostRowsError(`_prisma_migrations lacks ${migration.name}, but ${exists}`)
   })
@@ -104,7 +104,7 @@ async function readMigrations(folder: string) {
 }
 
 /** The first start fills these tables in one transaction, and they are never emptied. */
-const FILLED = ['workspace', 'author', 'api_key'] as const
+const filledTables = ['workspace', 'author', 'api_key'] as const
 
 /**
  * Checks that the tables of the first start are all filled or all empty. Otherwise a server whose workspaces are lost would
@@ -112,11 +112,11 @@ const FILLED = ['workspace', 'author', 'api_key'] as const
  * @returns true if they are filled. @throws LostRowsError
  */
 export async function requireOwnRows(session: SqlSession): Promise<boolean> {
-  const columns = FILLED.map((table) => `EXISTS (SELECT FROM ${table}) AS ${table}`)
+  const columns = filledTables.map((table) => `EXISTS (SELECT FROM ${table}) AS ${table}`)
   const { rows } = await session.query(`SELECT ${columns.join(', ')}`)
-  const empty = FILLED.filter((table) => rows[0]?.[table] === false)
-  if (empty.length > 0 && empty.length < FILLED.length) {
-    const filled = FILLED.filter((table) => !empty.includes(table))
+  const empty = filledTables.filter((table) => rows[0]?.[table] === false)
+  if (empty.length > 0 && empty.length < filledTables.length) {
+    const filled = filledTables.filter((table) => !empty.includes(table))
     throw new LostRowsError(`no rows in ${empty.join(' and ')}, but rows in ${filled.join(' and ')}`)
   }
   return empty.length === 0

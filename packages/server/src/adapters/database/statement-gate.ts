@@ -13,7 +13,7 @@ import type { Engine } from './engine.ts'
 export type StatementGate = ReturnType<typeof statementGate>
 
 const reserveMark = '/* reserve */'
-const WRITES = /^(?:\/\* reserve \*\/)?\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
+const writes = /^(?:\/\* reserve \*\/)?\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
 
 /**
  * Marks a write that ends work which has begun, such as a paid run. The write may use the part of the disk that other
@@ -53,7 +53,7 @@ export function statementGate({ writesClosed, reserveClosed, lock }: GatedEngine
   let sent = 0
   return {
     pass(sql: string) {
-      if (writesClosed() && WRITES.test(sql) && (!sql.startsWith(reserveMark) || reserveClosed())) throw diskFull()
+      if (writesClosed() && writes.test(sql) && (!sql.startsWith(reserveMark) || reserveClosed())) throw diskFull()
       sent += 1
     },
     /** Rejects if another server may have the lock. A write could make that server's cache stale. */
@@ -133,7 +133,7 @@ function gatedQueryable(queryable: SqlQueryable, gate: StatementGate) {
   const passed = <T>({ sql }: SqlQuery, send: () => Promise<T>) =>
     carrying(async () => {
       gate.pass(sql)
-      if (WRITES.test(sql)) await gate.confirmLock()
+      if (writes.test(sql)) await gate.confirmLock()
       return send()
     })
   return {

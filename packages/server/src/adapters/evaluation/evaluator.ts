@@ -38,9 +38,9 @@ interface Evaluator {
 }
 
 /** The work that may be done in the server's thread: 1 to 2 ms. */
-const INLINE_LIMITS = { fuel: 10_000, maxTextChars: 16_384, maxFrontMatterChars: 4_096, triesSchemas: false }
+const inlineLimits = { fuel: 10_000, maxTextChars: 16_384, maxFrontMatterChars: 4_096, triesSchemas: false }
 /** More CPU time for an evaluation in the server's thread is a fault of the evaluator, and logged. */
-const STALL_MS = 50
+const stallMs = 50
 /** Measures the thread from Node.js 23.9 and 22.19 on, before that the process. */
 const { threadCpuUsage: cpuUsage = process.cpuUsage } = process as { threadCpuUsage?: typeof process.cpuUsage }
 
@@ -156,7 +156,7 @@ async function evaluate<T>(evaluator: Evaluator, evaluation: Evaluation): Promis
   if (!share.has(owner.workspaceId, begunAt)) return evaluateInThread(evaluator, evaluation)
   const cpuBefore = cpuUsage()
   try {
-    const reply = perform(job, INLINE_LIMITS)
+    const reply = perform(job, inlineLimits)
     options.metrics.evaluationEnded({ operation, place: 'inline', seconds: (performance.now() - begunAt) / 1000 })
     return reply as JobReply<T>
   } catch (error) {
@@ -168,7 +168,7 @@ async function evaluate<T>(evaluator: Evaluator, evaluation: Evaluation): Promis
     share.spend(owner.workspaceId, begunAt, ms)
     const { user, system } = cpuUsage(cpuBefore)
     const cpuMs = (user + system) / 1000
-    if (cpuMs > STALL_MS) options.log.warn('template.stall', { ms: Math.round(cpuMs), prompt: text() })
+    if (cpuMs > stallMs) options.log.warn('template.stall', { ms: Math.round(cpuMs), prompt: text() })
   }
   return evaluateInThread(evaluator, evaluation)
 }
@@ -216,21 +216,21 @@ function startIssue({ path, content }: TemplateSource, message: string): Compile
 }
 
 /** The time that one workspace may use in the server's thread within a second. */
-const SHARE_MS = 50
-const SHARE_WINDOW_MS = 1_000
-const SHARING_WORKSPACES = 10_000
+const shareMs = 50
+const shareWindowMs = 1_000
+const maxSharingWorkspaces = 10_000
 
 /** All times are those of a monotonic clock in ms. */
 export function createInlineShare() {
-  const windows = new LRUCache<number, { since: number; ms: number }>({ max: SHARING_WORKSPACES })
+  const windows = new LRUCache<number, { since: number; ms: number }>({ max: maxSharingWorkspaces })
   return {
     has(workspaceId: number, now: number): boolean {
       const window = windows.get(workspaceId)
-      return !window || now - window.since >= SHARE_WINDOW_MS || window.ms < SHARE_MS
+      return !window || now - window.since >= shareWindowMs || window.ms < shareMs
     },
     spend(workspaceId: number, now: number, ms: number): void {
       const window = windows.get(workspaceId)
-      if (window && now - window.since < SHARE_WINDOW_MS) window.ms += ms
+      if (window && now - window.since < shareWindowMs) window.ms += ms
       else windows.set(workspaceId, { since: now, ms })
     },
   }

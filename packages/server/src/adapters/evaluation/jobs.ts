@@ -41,7 +41,7 @@ export interface JobLimits extends CompileLimits {
 }
 
 /** A syntax tree uses up to about 150 bytes per character. */
-const CACHED_CHARS = 200_000
+const maxCachedCharacters = 200_000
 
 /** @throws CallerLimitError if the job exceeds `limits` */
 export type Perform = (job: PromptJob, limits?: JobLimits) => JobReply
@@ -49,7 +49,7 @@ export type Perform = (job: PromptJob, limits?: JobLimits) => JobReply
 export function createPerform(): Perform {
   const compiled = new LRUCache<string, CompiledPrompt>({
     max: 500,
-    maxSize: CACHED_CHARS,
+    maxSize: maxCachedCharacters,
     sizeCalculation: ({ resolvedContent }, key) => key.length + resolvedContent.length,
   })
   return (job, limits = {}) => {

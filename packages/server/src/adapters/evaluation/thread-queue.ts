@@ -29,7 +29,7 @@ export interface ThreadQueue {
 }
 
 /** The longest wait for a turn. */
-const MAX_WAIT_MS = 10_000
+const maxWaitMs = 10_000
 
 interface Queue {
   options: ThreadQueueOptions
@@ -85,7 +85,7 @@ function runInTurn(queue: Queue, job: Job, owner: EvaluationOwner): Promise<Thre
     metrics.evaluationEnded({ operation: job.operation, place: 'thread', seconds })
     return outcome
   }
-  return queue.turns.take(owner, work, owner.isRun ? undefined : MAX_WAIT_MS)
+  return queue.turns.take(owner, work, owner.isRun ? undefined : maxWaitMs)
 }
 
 interface Turn extends EvaluationOwner {

@@ -19,11 +19,11 @@ interface ThreadOptions {
 }
 
 /** Much more than a permitted evaluation needs. If it is exceeded, the thread ends, and the server continues. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
-const IDLE_MS = 60_000
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
+const idleMs = 60_000
 /** The longest wait for the CPU time of a job, in multiples of `timeoutMs`. */
-const MAX_WAIT_FACTOR = 10
-const LOOKS_PER_TIMEOUT = 4
+const maxWaitFactor = 10
+const looksPerTimeout = 4
 
 interface Started {
   worker: Worker
@@ -56,7 +56,7 @@ export function createThread({ file, timeoutMs }: ThreadOptions): EvaluationThre
       // The start of the thread is not charged to the job.
       const outcome: ThreadOutcome = (await isReady) ? await outcomeOf(worker, job, timeoutMs) : { kind: 'died' }
       if (outcome.kind !== 'reply') await end()
-      idleTimer = setTimeout(end, IDLE_MS)
+      idleTimer = setTimeout(end, idleMs)
       idleTimer.unref()
       return outcome
     },
@@ -68,7 +68,7 @@ export function createThread({ file, timeoutMs }: ThreadOptions): EvaluationThre
 }
 
 function startThread(file: string): Started {
-  const worker = new Worker(file, { resourceLimits: RESOURCE_LIMITS, env: {} })
+  const worker = new Worker(file, { resourceLimits, env: {} })
   // A thread must not keep the process alive.
   worker.unref()
   // An error is followed by the exit.
@@ -105,11 +105,11 @@ function startClock(worker: Worker, timeoutMs: number, onEnd: (kind: 'timeout' |
   let isStopped = false
   const look = async (): Promise<void> => {
     looks += 1
-    if (looks > MAX_WAIT_FACTOR * LOOKS_PER_TIMEOUT) return onEnd('starved')
+    if (looks > maxWaitFactor * looksPerTimeout) return onEnd('starved')
     const busyMs = (await busyMsOf(worker)) - (await before)
     if (!isStopped && busyMs >= timeoutMs) onEnd('timeout')
   }
-  const timer = setInterval(() => void look().catch(() => undefined), timeoutMs / LOOKS_PER_TIMEOUT)
+  const timer = setInterval(() => void look().catch(() => undefined), timeoutMs / looksPerTimeout)
   return () => {
     isStopped = true
     clearInterval(timer)
@@ -127,7 +127,7 @@ async function busyMsOf(worker: Worker & MeasuredWorker): Promise<number> {
   return (user + system) / 1000
 }
 
-const WINDOW_MS = 60_000
+const windowMs = 60_000
 
 /**
  * Records evaluations that ended the evaluation thread. `text` identifies the workspace and
@@ -147,7 +147,7 @@ export function createDeathRecord(now = () => performance.now()) {
       if (!deaths.has(text)) return false
       const [first, second] = deaths.get(`${text} ${cause()}`) ?? []
       if (first === undefined || second === undefined) return false
-      return second - first < WINDOW_MS && now() - second < WINDOW_MS
+      return second - first < windowMs && now() - second < windowMs
     },
   }
 }

@@ -2,16 +2,15 @@
  * Reads provider JSON defensively: a value of an unexpected type counts as absent, or is an `UnknownForm` where content
  * would be lost.
  */
+import { isObject } from '@stet/template/parameters'
 import { refuseValue } from '../../shared/text-guards.ts'
 
 export type Json = Record<string, unknown>
 
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export { isObject }
 
 export function asObject(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+  return isObject(value) ? value : {}
 }
 
 export function asList(value: unknown): unknown[] {

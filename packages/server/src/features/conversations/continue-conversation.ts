@@ -3,8 +3,11 @@ import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
+import type { ClaimedRun } from '../idempotency/ports.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
 import type { ExecuteDeps } from '../runs/execute-run.ts'
+import { startedConversation } from '../runs/leases/active-runs.ts'
+import { enterQueue } from '../runs/queue/queue-run.ts'
 import { reportIgnored, storedOrAbandoned } from '../runs/start-run.ts'
 import { chatPlanOf } from '../runs/steps/run-plan.ts'
 import { superviseRun } from '../runs/supervise-run.ts'
@@ -51,6 +54,24 @@ async function startChat(deps: ExecuteDeps, input: Followed, place: PlaceToConti
   const plan = chatPlanOf(conversation, messages, task, { runUuid: run.uuid, stream })
   const { span, endsWithReader } = input
   return watchRun(superviseRun(deps, { conversation, run, mode, messages, span, endsWithReader, plan }))
+}
+
+/**
+ * Queues a chat, as `queueRun` queues a run of a prompt. Both share the places of their API key.
+ * @throws the errors of `prepareChat`; AppError ConflictError if the conversation has changed or the Idempotency-Key was
+ * used; ServiceUnavailableError if the API key has too many queued runs, or while runs cannot be stored.
+ */
+export async function queueChat(deps: ExecuteDeps, input: ChatInput, place: PlaceToContinue): Promise<ClaimedRun> {
+  deps.runs.store.assertOpen()
+  const chat = await prepareChat(deps, input, place)
+  const { conversation, messages, run } = chat
+  const task = chatTask(input, chat, [])
+  const queued = { ...startedConversation(conversation, run, 'queued'), messages }
+  await enterQueue(deps, { runUuid: run.uuid, conversation: queued, input: task }, async () => {
+    if (!(await chat.store({ ...run, mode: 'background', input: task }))) throw await chat.conflict()
+  })
+  reportIgnored(input, conversation.config)
+  return { conversationUuid: run.conversationUuid, runUuid: run.uuid }
 }
 
 /**

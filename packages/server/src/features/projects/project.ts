@@ -70,7 +70,7 @@ export interface VersionRecord {
 
 export interface RecordedVersion extends Version, VersionRecord {}
 
-export const NEW_DRAFT: VersionRecord = { publishedBy: null, changeCount: 0, forcedEdits: [] }
+export const newDraft: VersionRecord = { publishedBy: null, changeCount: 0, forcedEdits: [] }
 
 type ProjectSettings = Pick<Project, 'name' | 'defaultProvider' | 'defaultModel' | 'retentionDays'>
 export type NewProject = ProjectSettings & { at: Date }

@@ -16,7 +16,7 @@ import { parameterNames, parameterValues } from '../templates/parameters.ts'
 import {
   assertCompiles,
   type TemplateScan,
-  USER_MESSAGE_VARIABLE,
+  userMessageVariable,
   withUserMessage,
 } from '../templates/template-engine.ts'
 import { type StartedRun, watchRun } from './events/watch-run.ts'
@@ -119,7 +119,7 @@ export async function prepareRun(
   const taken = input.userMessageFrom === 'last-message' ? lastUserText(input, scan.parameters) : undefined
   const userMessage = input.userMessage ?? taken
   const messages = taken === undefined ? input.messages : input.messages.slice(0, -1)
-  const given = userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: userMessage }
+  const given = userMessage === undefined ? {} : { [userMessageVariable]: userMessage }
   const values = { ...input.parameters, ...given }
   const parameters = parameterValues(scan.config, values)
   if (scan.usesSteps && messages.length > 0) throw refuse('messages-with-steps')
@@ -163,7 +163,7 @@ function lastUserText(
   variables: readonly string[],
 ): string | undefined {
   const last = messages.at(-1)
-  const isRead = variables.includes(USER_MESSAGE_VARIABLE) && !Object.hasOwn(parameters, USER_MESSAGE_VARIABLE)
+  const isRead = variables.includes(userMessageVariable) && !Object.hasOwn(parameters, userMessageVariable)
   if (!isRead || last?.role !== 'user' || last.content.length === 0) return undefined
   const texts = last.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   return texts.length === last.content.length ? texts.join('\n') : undefined

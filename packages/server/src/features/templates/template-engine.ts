@@ -143,10 +143,10 @@ export function assertCompiles(scan: TemplateScan): void {
   if (issue) throw new CompileFailure(issue)
 }
 
-export const USER_MESSAGE_VARIABLE = 'LATITUDE_USER_MESSAGE'
+export const userMessageVariable = 'LATITUDE_USER_MESSAGE'
 
 /** Appends the user message, unless the prompt uses its variable. Positions in the prompt's own text stay valid. */
 export function withUserMessage(source: TemplateSource, scan: Pick<TemplateScan, 'parameters'>): TemplateSource {
-  if (scan.parameters.includes(USER_MESSAGE_VARIABLE)) return source
-  return { ...source, content: `${source.content}\n<user>{{ ${USER_MESSAGE_VARIABLE} }}</user>` }
+  if (scan.parameters.includes(userMessageVariable)) return source
+  return { ...source, content: `${source.content}\n<user>{{ ${userMessageVariable} }}</user>` }
 }

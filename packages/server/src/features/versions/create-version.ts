@@ -5,7 +5,7 @@ import { changeProject, type ProjectWriter } from '../documents/change-project.t
 import type { TextHead } from '../documents/document.ts'
 import { shownIn, withMoves } from '../documents/overlay.ts'
 import { findProject } from '../documents/version-ref.ts'
-import { NEW_DRAFT, type RecordedVersion, type Version } from '../projects/project.ts'
+import { newDraft, type RecordedVersion, type Version } from '../projects/project.ts'
 import { noDraft, type PlannedDraft } from './drafts/compile-draft.ts'
 import { publishPlanned } from './publish-version.ts'
 import { readChanges } from './push/plan-changes.ts'
@@ -52,7 +52,7 @@ async function fillVersion(deps: Creates, input: CreateVersionInput, push: Push)
   return changeProject(deps, input, async (writer) => {
     const draft = await writeDraft(writer, input, push)
     const isEmpty = !input.reuse && push.changes.size === 0
-    return isEmpty ? { ...draft, ...NEW_DRAFT } : withRecord(writer.stores, caller.workspaceId, draft)
+    return isEmpty ? { ...draft, ...newDraft } : withRecord(writer.stores, caller.workspaceId, draft)
   })
 }
 

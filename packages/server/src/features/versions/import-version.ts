@@ -9,7 +9,7 @@ import { assertCreatablePath, normalizeDocumentPath } from '../documents/documen
 import { isChange } from '../documents/overlay.ts'
 import { editVersion, type MergedVersion } from '../documents/save-document.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
-import { NEW_DRAFT, type RecordedVersion, type Version } from '../projects/project.ts'
+import { newDraft, type RecordedVersion, type Version } from '../projects/project.ts'
 import { mergeDraft } from './merge-draft.ts'
 import type { Publication } from './ports.ts'
 import { withRecord } from './read-versions.ts'
@@ -42,7 +42,7 @@ export async function importVersion(
         : await merge(writer, input, draft, new Date(input.mergedAt))
     const version = await describe(writer, input, draft, uuid)
     if (revisions && isMerged(version)) return replay(writer, input, version, revisions)
-    return { ...version, ...NEW_DRAFT, changeCount }
+    return { ...version, ...newDraft, changeCount }
   })
 }
 

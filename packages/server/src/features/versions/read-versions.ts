@@ -4,7 +4,7 @@ import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { findProject, projectScope, resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import {
-  NEW_DRAFT,
+  newDraft,
   type RecordedVersion,
   restorableSince,
   type Version,
@@ -23,7 +23,7 @@ export async function listVersions(
   const deletedAfter = deleted ? restorableSince(deps.clock.now()) : undefined
   const versions = await deps.stores.versions.list(workspaceId, id, { status, deletedAfter })
   const records = await deps.stores.versions.listRecords(workspaceId, id, versions)
-  return versions.map((version) => ({ ...version, ...(records.get(version.id) ?? NEW_DRAFT) }))
+  return versions.map((version) => ({ ...version, ...(records.get(version.id) ?? newDraft) }))
 }
 
 /** @throws AppError NotFoundError for the project or the version. */
@@ -55,5 +55,5 @@ export async function withRecord(stores: Stores, workspaceId: number, version: V
 
 async function recordOf({ versions }: Stores, workspaceId: number, version: Version): Promise<VersionRecord> {
   const records = await versions.listRecords(workspaceId, version.projectId, [version])
-  return records.get(version.id) ?? NEW_DRAFT
+  return records.get(version.id) ?? newDraft
 }

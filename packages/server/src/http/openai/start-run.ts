@@ -1,8 +1,7 @@
 /** Starts the run of a request: a run of the prompt, or the next answer of a conversation. */
-import { continueConversation, continueFromRun } from '../../features/conversations/continue-conversation.ts'
+import { continueConversation, continueFromRun, queueChat } from '../../features/conversations/continue-conversation.ts'
 import { findConversation, findRunByUuid } from '../../features/conversations/find-conversation.ts'
 import { placeAfterRun } from '../../features/conversations/prepare-chat.ts'
-import { queueChat } from '../../features/conversations/queue-chat.ts'
 import type { Claim } from '../../features/idempotency/ports.ts'
 import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import type { StoredConversation } from '../../features/runs/ports.ts'

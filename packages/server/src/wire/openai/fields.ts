@@ -1,9 +1,7 @@
 /** Reads fields of a request body. `null` counts as absent. A wrong type is refused with the path of the field. */
-export type Fields = Readonly<Record<string, unknown>>
+import { isObject } from '@stet/template/parameters'
 
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export type Fields = Readonly<Record<string, unknown>>
 
 export function objectAt(value: unknown, param: string): Fields {
   if (!isObject(value)) throw invalid(param, 'an object')

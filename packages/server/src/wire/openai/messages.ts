@@ -1,17 +1,9 @@
 /** Reads the caller's messages, in the forms of both interfaces, as messages of stet. */
+
 import { LIMITS, type Message, type MessagePart, type Role, type ToolCallPart } from '@stet/contract/vocabulary'
+import { isObject } from '@stet/template/parameters'
 import { refuseValue } from '../../shared/text-guards.ts'
-import {
-  type Fields,
-  invalid,
-  isObject,
-  listAt,
-  objectAt,
-  optional,
-  textAt,
-  unsupported,
-  unsupportedContent,
-} from './fields.ts'
+import { type Fields, invalid, listAt, objectAt, optional, textAt, unsupported, unsupportedContent } from './fields.ts'
 
 /** An item that an earlier response has. Its content is read later. */
 export interface ItemReference {

@@ -1,6 +1,8 @@
 /** Reads the fields of both POST requests: settings, tools, format, identity, and what is ignored or refused. */
+
 import type { Message } from '@stet/contract/vocabulary'
 import { isToolName, type ToolDefinition, toolNames } from '@stet/template/config'
+import { isObject } from '@stet/template/parameters'
 import type { CallerSettings } from '../../features/runs/run.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
 import {
@@ -8,7 +10,6 @@ import {
   DoorRefusal,
   type Fields,
   invalid,
-  isObject,
   listAt,
   numberAt,
   objectAt,

@@ -30,7 +30,7 @@ export class Connection extends pg.Client {
 const lookEvery = 0.15
 /** If a connection is in use for longer, a probe starts. */
 const suspicious = 0.3
-const PROBE = 0.5
+const probeShare = 0.5
 
 /**
  * Cuts all connections to a frozen or unreachable server, because statements would otherwise wait for minutes. Slow and
@@ -52,7 +52,7 @@ export function watchConnections(pools: readonly pg.Pool[], config: ConnectionCo
     const now = performance.now()
     if (isProbing || ![...heldSince.values()].some((since = now) => now - since > silenceMs * suspicious)) return
     isProbing = true
-    const responds = await probe({ ...config, silenceMs: silenceMs * PROBE })
+    const responds = await probe({ ...config, silenceMs: silenceMs * probeShare })
     isProbing = false
     if (responds) return
     log.warn('database.does-not-answer', { connections: heldSince.size })

@@ -23,7 +23,7 @@ const keepAlive = [
 ].join('; ')
 
 /** The id prefix of `instance` rows that mark a serving process. These rows never own runs. */
-const SERVING = 'serving:'
+const serving = 'serving:'
 
 export interface ReplicaLockOptions {
   silenceMs: number
@@ -57,7 +57,7 @@ interface Held {
 export class ReplicaLock {
   readonly #connect: () => Connection
   readonly #options: ReplicaLockOptions
-  readonly #id = `${SERVING}${randomUUID()}`
+  readonly #id = `${serving}${randomUUID()}`
   readonly #stopping = new AbortController()
   #listener: ReplicaLockListener | undefined
   #candidate: Connection | undefined
@@ -139,7 +139,7 @@ export class ReplicaLock {
   /** Replaces the record of the previous serving process with this one's. Requires the schema. */
   async announce(connection = this.#held?.connection): Promise<void> {
     if (!connection) return
-    await this.#query(connection, `DELETE FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`, [this.#id])
+    await this.#query(connection, `DELETE FROM instance WHERE id LIKE '${serving}%' AND id <> $1`, [this.#id])
     if (this.#options.isShared) return
     const sql = 'INSERT INTO instance (id, lease_until) VALUES ($1, now()) ON CONFLICT DO NOTHING'
     await this.#query(connection, sql, [this.#id])
@@ -191,7 +191,7 @@ export class ReplicaLock {
   async #outlivePredecessor(connection: Connection): Promise<void> {
     const present = await this.#query(connection, `SELECT to_regclass('instance') IS NOT NULL AS present`)
     if (present.rows[0]?.['present'] !== true) return
-    const others = `SELECT 1 FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`
+    const others = `SELECT 1 FROM instance WHERE id LIKE '${serving}%' AND id <> $1`
     const { rows } = await this.#query(connection, others, [this.#id])
     if (rows.length > 0) await delay(takeoverWaitMs)
     await this.announce(connection)
@@ -241,7 +241,7 @@ export class ReplicaLock {
   async #takeOrFindHolder(lost: Held): Promise<'taken' | 'superseded' | 'unknown'> {
     if (await this.tryTake()) return 'taken'
     const connection = await this.#connected()
-    const [holder] = (await this.#query(connection, HOLDER, [lockKey])).rows
+    const [holder] = (await this.#query(connection, holderSql, [lockKey])).rows
     if (!holder) return 'unknown'
     if (Number(holder['pid']) !== lost.pid || holder['since'] !== lost.since) return 'superseded'
     // The holder is this server's own session. Its connection is broken, but PostgreSQL still considers it alive.
@@ -250,6 +250,6 @@ export class ReplicaLock {
   }
 }
 
-const HOLDER = `SELECT l.pid, a.backend_start::text AS since FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+const holderSql = `SELECT l.pid, a.backend_start::text AS since FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
   WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = $1 AND l.objsubid = 1
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
