@@ -169,13 +169,14 @@ const stopped = {
 function Warnings({ experiment, report }: { experiment: Experiment; report: Report | undefined }) {
   const { state, reason, isStale } = experiment
   const isScored = report?.evaluations.some(({ counts }) => counts)
+  const unproven = report?.evaluations.flatMap(({ leftOut: why, name }) => (why === 'not-validated' ? name : [])) ?? []
   const hasEnded = report?.arms.some(({ ended }) => ended > 0)
   return (
     <>
       {reason && <Notice tone={state === 'failed' ? 'red' : 'amber'}>{stopped[reason]}</Notice>}
       {isStale && (
         <Notice tone="amber">
-          An agent of the prompt changed while this ran, so it gives no verdict. Run it again.
+          An agent, a provider key or a default changed while this ran, so it gives no verdict. Run it again.
         </Notice>
       )}
       {report?.warnings.includes('demo') && (
@@ -183,7 +184,10 @@ function Warnings({ experiment, report }: { experiment: Experiment; report: Repo
       )}
       {hasEnded && !isScored && (
         <Notice tone="blue">
-          No answer is scored. Add what you expect, or label answers with <kbd>y</kbd> and <kbd>n</kbd>.
+          {unproven.length > 0
+            ? `People have not confirmed enough verdicts of ${unproven.join(', ')}. `
+            : 'No answer is scored. '}
+          Add what you expect, or label answers with <kbd>y</kbd> and <kbd>n</kbd>.
         </Notice>
       )}
     </>

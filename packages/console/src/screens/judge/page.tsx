@@ -82,21 +82,21 @@ function AgreementPart({ uuid }: { uuid: string }) {
       {disagreements.length > 0 && (
         <Table
           label={counted(disagreements.length, 'disagreement')}
-          head={['Disagreement', 'People', 'Judge', 'Reason of the judge']}
+          head={['Reason of the judge', 'People', 'Judge', 'Run']}
         >
           {disagreements.map(({ conversationUuid, label, verdict }) => (
             <tr key={conversationUuid}>
-              <td>
-                <Link to="/runs/$run" params={{ run: conversationUuid }}>
-                  {conversationUuid.slice(0, 8)}
-                </Link>
-              </td>
+              <td className={css['wrap']}>{withSigns(verdict.reason ?? 'No reason')}</td>
               <td>
                 {label.hasPassed ? 'right' : 'wrong'}
                 {label.author && <span className={css['quiet']}> {withSigns(label.author.name)}</span>}
               </td>
               <td>{verdict.hasPassed ? 'passes' : 'fails'}</td>
-              <td className={css['wrap']}>{withSigns(verdict.reason ?? '')}</td>
+              <td>
+                <Link to="/runs/$run" params={{ run: conversationUuid }}>
+                  {conversationUuid.slice(0, 8)}
+                </Link>
+              </td>
             </tr>
           ))}
         </Table>
