@@ -4,6 +4,7 @@ import { consoleBrowser } from '../support/browser.ts'
 import {
   addRows,
   answerRuns,
+  csvRows,
   experimentEnd,
   fillExamples,
   shortText,
@@ -18,11 +19,17 @@ let tried: Tried
 
 beforeAll(async () => {
   server = await sharedServer({ reply: shortText })
-  tried = await fillExamples(server)
+  tried = await fillExamples(server, { hasRows: false })
 })
 
-it('asks before a run of unknown cost, fills the grid, shows what broke, and of 200 rows those in view', async () => {
+it('imports rows, asks before a run of unknown cost, shows what broke, and of 200 rows those in view', async () => {
   const { page } = await browser.open(server, `${server.promptAddress('reply', tried.draft)}?tab=examples`)
+  // From a file to the first line in six actions, without a page of documentation.
+  await page.getByRole('button', { name: 'Import CSV' }).click()
+  const importing = page.getByRole('dialog', { name: 'Import examples' })
+  await importing.getByLabel('File').setInputFiles(csvRows)
+  await importing.getByLabel('An answer passes if it').selectOption('contains what is expected')
+  await importing.getByRole('button', { name: 'Save 3 rows' }).click()
   await page.getByRole('button', { name: 'Edit the name of late' }).waitFor()
   answerRuns(server, 6)
   await page.keyboard.press('Control+Shift+Enter')

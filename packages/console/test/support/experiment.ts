@@ -26,13 +26,22 @@ const rows = [
   { name: 'thanks', parameters: { ticket: 'thanks' }, checks: [{ type: 'contains', all: ['welcome'] }] },
 ]
 
+/** The same rows as a file. */
+export const csvRows = {
+  name: 'rows.csv',
+  mimeType: 'text/csv',
+  buffer: Buffer.from(
+    'name,ticket,expected,tags\nlate,late order,refund,must\nbill,bill?,invoice,\nthanks,thanks,welcome,\n',
+  ),
+}
+
 export interface Tried {
   draft: string
   documentUuid: string
 }
 
 /** Adds the examples and a draft to a project whose prompt `reply` has `shortText`. */
-export async function fillExamples(server: ConsoleServer, { hasChecks = true } = {}): Promise<Tried> {
+export async function fillExamples(server: ConsoleServer, { hasRows = true, hasChecks = true } = {}): Promise<Tried> {
   const draft = await newDraft(server)
   const versions = `/projects/${server.project.id}/versions`
   const changes = [{ path: 'reply', status: 'modified', content: kindText }]
@@ -42,7 +51,7 @@ export async function fillExamples(server: ConsoleServer, { hasChecks = true } =
     documentUuid,
     changes: hasChecks ? rows : rows.map(({ name, parameters }) => ({ name, parameters })),
   }
-  await server.api('POST', `/projects/${server.project.id}/examples/batch`, { body })
+  if (hasRows) await server.api('POST', `/projects/${server.project.id}/examples/batch`, { body })
   return { draft, documentUuid }
 }
 
