@@ -352,17 +352,22 @@ test('the changes and the dialog list what does not compile before anything is p
   const home = { path: 'checks/home', status: 'added', content: 'A home' }
   await published([user, part, guest, home])
   const move = { path: 'checks/house', from: 'checks/home', status: 'moved' }
-  const draft = await draftWith([broken, { path: 'checks/part', status: 'deleted' }, move])
+  const again = { ...broken, path: 'checks/again' }
+  const draft = await draftWith([broken, again, { path: 'checks/part', status: 'deleted' }, move])
   const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
   await page.getByText('The draft cannot be published.').waitFor()
   const row = page.getByRole('navigation', { name: 'Changed prompts' }).getByRole('link', { name: /^checks\/broken/ })
   expect(await row.textContent()).toMatch(/added.*has errors.*test, \d\d:\d\d$/)
   await page.getByRole('button', { name: 'Publish' }).click()
   const dialog = page.getByRole('dialog', { name: 'Publish' })
-  await dialog.getByRole('button', { name: 'Publish (3 prompts have errors)', disabled: true }).waitFor()
+  await dialog.getByRole('button', { name: 'Publish (4 prompts have errors)', disabled: true }).waitFor()
   const links = dialog.getByRole('link')
+  // Three, so that the changes are not far below them.
+  expect(await links.count()).toBe(3)
+  await dialog.getByText('1 more prompt').click()
   const addresses = await links.evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).pathname))
   expect([...new Set(addresses.map((path) => path.replace(/.*\/prompts\//, '')))].sort()).toEqual([
+    'checks/again',
     'checks/broken',
     'checks/guest',
     'checks/user',
