@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { join } from './button.tsx'
 import { CopyButton } from './copy.tsx'
 import { bytesOf, isDataUrl, mediaTypeOf, sizeText } from './data-url.ts'
 import { withSigns } from './hidden-characters.ts'
@@ -6,6 +7,7 @@ import { type JsonRow, jsonRows, mostRows } from './json-rows.ts'
 import { Chip } from './mark.tsx'
 import { MessageBody } from './message-body.tsx'
 import css from './styles/json-tree.module.css'
+import layout from './styles/layout.module.css'
 import { counted, countText } from './time.tsx'
 import { useWindowed } from './windowed.ts'
 
@@ -39,7 +41,7 @@ export function JsonTree({ value, label }: { value: unknown; label: string }) {
     event.preventDefault()
   }
   return (
-    <div className={css['json']}>
+    <div className={layout['close']}>
       <div
         ref={box}
         className={css['box']}
@@ -69,7 +71,7 @@ export function JsonTree({ value, label }: { value: unknown; label: string }) {
         </div>
       </div>
       {isCut && (
-        <p className={css['quiet']}>Only the first {countText(mostRows)} lines are shown. Close entries above.</p>
+        <p className={layout['small']}>Only the first {countText(mostRows)} lines are shown. Close entries above.</p>
       )}
       {current && <Chosen row={current} />}
     </div>
@@ -105,7 +107,7 @@ function Line({ id, row, isCurrent, onTake }: LineProps) {
         {size > 0 && (isOpen ? '▾' : '▸')}
       </span>
       {name !== null && <span className={css['name']}>{withSigns(name.slice(0, lineLength))}: </span>}
-      {kind === 'leaf' ? <Leaf value={row.value} /> : <span className={css['quiet']}>{sizeOf(row)}</span>}
+      {kind === 'leaf' ? <Leaf value={row.value} /> : <span className={layout['small']}>{sizeOf(row)}</span>}
     </div>
   )
 }
@@ -127,8 +129,8 @@ function Leaf({ value }: { value: unknown }) {
 /** The chosen line: what leads to it, and its value. */
 function Chosen({ row: { path, value } }: { row: JsonRow }) {
   return (
-    <div className={css['chosen']}>
-      <div className={css['actions']}>
+    <div className={join(layout['close'], css['chosen'])}>
+      <div className={layout['row']}>
         <code className={css['path']}>{path ? withSigns(path) : 'The whole value'}</code>
         {path && <CopyButton text={path} label="Copy path" />}
         <CopyButton text={() => textOf(value)} label="Copy value" />

@@ -3,6 +3,7 @@ import { type ReactNode, useRef } from 'react'
 import { stepFrom, useShortcuts, useStepKeys } from '../../app/shortcuts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
+import shared from '../../ui/styles/layout.module.css'
 import { counted } from '../../ui/time.tsx'
 import { type ChangeKind, changeMarks, changeWords, describeChange, type PromptChange } from './changed-prompts.ts'
 import { type DiffLayout, TextDiff } from './text-diff.tsx'
@@ -61,7 +62,7 @@ export function VersionDiff(props: VersionDiffProps) {
             ))}
           </ul>
         </nav>
-        <section className={css['shown']} aria-label={shown.path}>
+        <section className={shared['apart']} aria-label={shown.path}>
           <header className={css['head']}>
             <h2 className={css['path']}>{shown.path}</h2>
             <div className={css['actions']}>{actions?.(shown)}</div>

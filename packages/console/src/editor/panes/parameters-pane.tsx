@@ -1,5 +1,5 @@
 import type { RefObject } from 'react'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import layout from '../../ui/styles/layout.module.css'
 import type { Opened } from '../open-prompt.ts'
@@ -22,14 +22,14 @@ export function ParametersPane({ open, goTo }: ParametersPaneProps) {
   const names = [...new Set([...Object.keys(declared), ...Object.keys(document.parameters)])]
   if (names.length === 0)
     return (
-      <div className={css['pane']}>
+      <div className={join(layout['apart'], css['pane'])}>
         <p className={layout['faint']}>
           This prompt has no inputs. Write <code>{'{{ name }}'}</code> in the text to make one.
         </p>
       </div>
     )
   return (
-    <div className={css['pane']}>
+    <div className={join(layout['apart'], css['pane'])}>
       <ul className={css['list']}>
         {names.map((name) => (
           <li key={name} className={css['item']}>
@@ -77,7 +77,7 @@ function Uses({ text, name, goTo }: { text: string; name: string; goTo: RefObjec
   const uses = usesOf(text, name)
   if (uses.length === 0) return <p className={layout['faint']}>Not used in this text</p>
   return (
-    <p className={css['uses']}>
+    <p className={layout['row']}>
       {uses.slice(0, 12).map(({ from }) => {
         const place = placeOf(text, from)
         return (

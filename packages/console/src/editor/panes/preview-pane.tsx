@@ -5,6 +5,7 @@ import { Failure } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { inputsOf, valuesOf } from '../../runs/inputs/input-value.ts'
 import { inputsNow } from '../../runs/inputs/use-inputs.ts'
+import { join } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { DataUrl, MessageBody } from '../../ui/message-body.tsx'
 import { Notice, Skeleton } from '../../ui/states.tsx'
@@ -42,10 +43,10 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
   // A run adds the messages of its example.
   const shown = check.data?.messages && [...check.data.messages, ...(chosen?.messages ?? [])]
   return (
-    <div className={css['pane']}>
+    <div className={join(layout['apart'], css['pane'])}>
       {chosen && <p className={layout['faint']}>With the example “{chosen.name}”.</p>}
       {unset.length > 0 && (
-        <p className={css['uses']}>
+        <p className={layout['row']}>
           <span className={layout['faint']}>Not set in Run:</span>
           {unset.map((name) => (
             <Chip key={name}>{name}</Chip>
@@ -73,7 +74,7 @@ function Shown({ message }: { message: Message }) {
   const { content } = message
   const parts: readonly unknown[] = Array.isArray(content) ? content : [{ type: 'text', text: content }]
   return (
-    <article className={css['message']}>
+    <article className={join(layout['close'], css['message'])}>
       <h2 className={css['role']}>{message.role}</h2>
       {parts.map((part, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity than their place

@@ -21,7 +21,7 @@ export function ReferencesPane({ open }: { open: Opened }) {
   if (!check.data) return <Skeleton />
   const { references, referencedBy } = check.data
   return (
-    <div className={css['pane']}>
+    <div className={join(layout['apart'], css['pane'])}>
       <h2 className={css['heading']}>This prompt uses</h2>
       {references.length === 0 && (
         <p className={layout['faint']}>

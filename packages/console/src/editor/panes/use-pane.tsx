@@ -1,7 +1,9 @@
 import { base } from '../../app/session.ts'
 import { cliLine, curlLines, sdkLines } from '../../runs/output/call-lines.ts'
+import { join } from '../../ui/button.tsx'
 import { Code } from '../../ui/copy.tsx'
 import { Notice } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import type { Opened } from '../open-prompt.ts'
 import css from './panes.module.css'
 
@@ -19,7 +21,7 @@ export function UsePane({ open }: { open: Opened }) {
     isObject: Boolean(document.config['schema']),
   }
   return (
-    <div className={css['pane']}>
+    <div className={join(layout['apart'], css['pane'])}>
       {!isLive && <Notice>These lines call this version. Without the version, they call live.</Notice>}
       <h2 className={css['heading']}>TypeScript</h2>
       <Code text={sdkLines(call)} label="TypeScript" />

@@ -3,6 +3,7 @@ import { Failure } from '../../app/failure.tsx'
 import { stet, useBlocked } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { counted } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import type { LiveConflict } from './conflict.tsx'
@@ -48,7 +49,7 @@ export function LiveChanges({ projectId, versionUuid, conflicts, onResolve }: Li
         {skipped > 0 && `One update merges at most 5 MB: ${counted(skipped, 'prompt')} not merged yet. Update again.`}
       </Notice>
       {update.error && <Failure error={update.error} what="Nothing was merged" />}
-      <ul className={css['documents']}>
+      <ul className={layout['apart']}>
         {conflicts.map((conflict) => (
           <li key={conflict.path} className={css['row']}>
             <span>

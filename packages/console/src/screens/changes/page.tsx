@@ -14,6 +14,7 @@ import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { BarActions, Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty, Skeleton } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { Time } from '../../ui/time.tsx'
 import { say } from '../../ui/toast.tsx'
 import { Blockers, brokenIn, useChecks } from './checks.tsx'
@@ -41,7 +42,7 @@ export function ChangesPage() {
       <title>Changes · stet</title>
       <ScreenTitle>Changes</ScreenTitle>
       <Empty line="This version is published. Changes are made in drafts.">
-        <ul className={css['drafts']}>
+        <ul className={layout['stack']}>
           {drafts.map(({ uuid, title, authorName, updatedAt }) => (
             <li key={uuid}>
               <Link to="/p/$project/v/$version/changes" params={{ project, version: uuid }}>

@@ -7,8 +7,9 @@ import { diffQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
 import { changedPrompts } from '../../editor/diff/changed-prompts.ts'
 import { changeText, LayoutSwitch, VersionDiff } from '../../editor/diff/version-diff.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, join } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/states.tsx'
+import layout from '../../ui/styles/layout.module.css'
 import { Time } from '../../ui/time.tsx'
 import type { TextsRow } from './history-rows.ts'
 import css from './page.module.css'
@@ -39,7 +40,7 @@ export default function HistoryEntry({ projectId, row, live }: EntryProps) {
   }, [])
   const compared = row.base ? `, compared with ${row.base.name}` : ''
   return (
-    <section className={css['entry']} aria-labelledby="entry-title">
+    <section className={join(layout['apart'], css['entry'])} aria-labelledby="entry-title">
       <Link
         className={css['back']}
         to="/p/$project/history"

@@ -2,9 +2,10 @@ import type { RunState } from '@stet/contract/vocabulary'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { Button, Hidden } from '../../../ui/button.tsx'
+import { Button, Hidden, join } from '../../../ui/button.tsx'
 import { Code } from '../../../ui/copy.tsx'
 import { Icon } from '../../../ui/icon.tsx'
+import layout from '../../../ui/styles/layout.module.css'
 import { toPrompt } from '../../addresses.ts'
 import { messageOf } from '../../failure.tsx'
 import { type Guide, setPreferences } from '../../preferences.ts'
@@ -34,7 +35,7 @@ export default function GuideStrip({ guide }: { guide: Guide }) {
           </li>
         ))}
       </ol>
-      <div className={css['next']}>
+      <div className={join(layout['close'], css['next'])}>
         <div className={css['places']}>
           {steps.map(({ text, next }) => (
             <div key={text} className={css['place']} data-current={text === current?.text || undefined}>

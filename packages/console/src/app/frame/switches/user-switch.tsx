@@ -1,5 +1,7 @@
+import { join } from '../../../ui/button.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from '../../../ui/menu.tsx'
+import layout from '../../../ui/styles/layout.module.css'
 import { say } from '../../../ui/toast.tsx'
 import { messageOf } from '../../failure.tsx'
 import { setPreferences, usePreferences } from '../../preferences.ts'
@@ -19,8 +21,8 @@ export function UserSwitch() {
         <button type="button" className={css['user']} title={`${apiKey.author.name}, ${workspace.name}`}>
           <Icon name="person" />
           <span className={css['userText']}>
-            <span className={css['userName']}>{apiKey.author.name}</span>
-            <span className={css['userPlace']}>{workspace.name}</span>
+            <span className={join(layout['cut'], css['userName'])}>{apiKey.author.name}</span>
+            <span className={join(layout['cut'], css['userPlace'])}>{workspace.name}</span>
           </span>
         </button>
       }
