@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { costOf, spendOf } from '../../src/charts/figures.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { newDraft, writePrompt } from '../support/editor-page.ts'
+import { keysOf } from '../support/keys.ts'
 import { frontMatter } from '../support/run-part.ts'
 import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
@@ -181,7 +182,9 @@ test('charts, table, strip, evidence and home have the figures of the routes, an
   expect((await block('Spend').locator('dl > div').allTextContents())[0]).toBe(
     `Today${costOf(today)}${today.runs} runs`,
   )
-  await block('Failures').getByRole('link', { name: 'priced' }).click()
+  const keys = keysOf(page)
+  await keys.tabTo(block('Failures').getByRole('link', { name: 'priced' }))
+  await keys.press('Enter')
   await page.waitForURL(new RegExp(opened))
   await page.keyboard.press('g')
   await page.keyboard.press('o')

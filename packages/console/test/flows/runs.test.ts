@@ -1,10 +1,11 @@
-/** The list of runs and the inspector: filter, find, inspect, live, try again, tags, export. */
+/** The list of runs and the inspector: filter, find, inspect, live, try again, tags, export. By keyboard where it can be. */
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { violations } from '../support/axe.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf } from '../support/editor-page.ts'
+import { keysOf } from '../support/keys.ts'
 import { frontMatter } from '../support/run-part.ts'
 import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
@@ -108,7 +109,9 @@ it('puts new runs above the others when they are asked for, tags a selection and
   const inRow = rowsOf(page).first().locator(':focus')
   await expect.poll(() => inRow.count()).toBe(1)
   const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Export as JSONL' }).click()
+  const keys = keysOf(page)
+  await keys.backTo(page.getByRole('button', { name: 'Export as JSONL' }))
+  await keys.press('Enter')
   const lines = readFileSync(await (await download).path(), 'utf8')
     .trim()
     .split('\n')
@@ -156,8 +159,11 @@ it('is found by the start of its uuid, and shows inputs, Markdown, timeline and 
   await page.keyboard.press('m')
   await expect.poll(() => said.textContent()).toContain('[our policy](https://example.com/x)')
   await page.keyboard.press('m')
-  await page.getByRole('tab', { name: 'Timeline' }).click()
-  await page.getByRole('button', { name: /^Model gpt-4o-mini/ }).press('Enter')
+  const keys = keysOf(page)
+  await keys.tabTo(page.getByRole('tab', { name: 'Messages' }))
+  await keys.press('ArrowRight')
+  await keys.tabTo(page.getByRole('button', { name: /^Model gpt-4o-mini/ }))
+  await keys.press('Enter')
   await page.getByText(/12 tokens in/).waitFor()
   expect(new URL(page.url()).search).toBe('?tab=timeline&at=1')
   // An earlier run of its conversation has its events too.
@@ -165,19 +171,25 @@ it('is found by the start of its uuid, and shows inputs, Markdown, timeline and 
   await server.api('POST', `/conversations/${target?.conversationUuid}/chat`, { body })
   await page.reload()
   await page.getByRole('link', { name: 'Chat 1' }).waitFor()
-  await page.getByRole('tab', { name: 'Events' }).click()
-  await page.getByRole('button', { name: /provider-started/ }).click()
+  await keys.tabTo(page.getByRole('tab', { name: 'Timeline' }))
+  await keys.press('ArrowRight')
+  await keys.tabTo(page.getByRole('button', { name: /provider-started/ }))
+  await keys.press('Enter')
   await page.getByRole('tree', { name: /^Event \d/ }).waitFor()
 
   await page.locator('h1').focus()
   await page.keyboard.press('t')
-  await page.getByRole('textbox', { name: /^Tags/ }).fill('checkout, wrong-tone')
-  await page.getByRole('textbox', { name: 'Note' }).fill('Ignores <i>the</i> order')
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await keys.tabTo(page.getByRole('textbox', { name: /^Tags/ }))
+  await keys.type('checkout, wrong-tone')
+  await keys.tabTo(page.getByRole('textbox', { name: 'Note' }))
+  await keys.type('Ignores <i>the</i> order')
+  await keys.tabTo(page.getByRole('button', { name: 'Save', exact: true }))
+  await keys.press('Enter')
   await page.getByText('Ignores <i>the</i> order').waitFor()
   await page.getByText('wrong-tone', { exact: true }).waitFor()
 
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await keys.tabTo(page.getByRole('button', { name: 'Try again' }))
+  await keys.press('Enter')
   const ticket = page.getByRole('region', { name: 'Run', exact: true }).getByLabel('ticket', { exact: false }).first()
   await expect.poll(() => ticket.inputValue()).toBe('Where is it?')
 })
@@ -185,7 +197,9 @@ it('is found by the start of its uuid, and shows inputs, Markdown, timeline and 
 it('shows why a run failed, and leads to the line', async () => {
   const failed = (await listed('&status=error'))[0]
   const { page } = await browser.open(server, `/runs/${failed?.uuid}`)
-  await page.getByRole('button', { name: /^broken, line 6/ }).click()
+  const keys = keysOf(page)
+  await keys.tabTo(page.getByRole('button', { name: /^broken, line 6/ }))
+  await keys.press('Enter')
   const editor = editorOf(page)
   await editor.ready()
   await expect.poll(() => page.locator('.cm-activeLine').first().textContent()).toBe('{{ name.first.letter }}')
@@ -217,7 +231,9 @@ it('follows a run of another client, also after it was hidden, and stops it', as
   await setHidden('hidden')
   await setHidden('visible')
   await expect.poll(() => said.textContent()).toMatch(/Assistantone two ?$/)
-  await page.getByRole('button', { name: /^Stop/ }).click()
+  const keys = keysOf(page)
+  await keys.tabTo(page.getByRole('button', { name: /^Stop/ }))
+  await keys.press('Enter')
   await page.getByText('Stopped', { exact: true }).waitFor()
   gate.resolve()
   await response.text()
@@ -228,12 +244,23 @@ it('has no violations of accessibility in its states', async () => {
   const all = await listed()
   const done = all.find(({ path, status }) => path === 'support/reply' && status === 'completed')
   const failed = all.find(({ status }) => status === 'error')
-  const { page } = await browser.open(server, listPath(), { bypassCSP: true })
+  const { page } = await browser.open(server, listPath(), { bypassCSP: true, allow: /status of 404/ })
+  const check = async (state: string) => expect(await violations(page), state).toEqual([])
   await rowsOf(page).first().waitFor()
-  expect(await violations(page)).toEqual([])
+  await check('list')
   await page.keyboard.press('f')
   await page.getByRole('dialog', { name: 'Filter the runs' }).waitFor()
-  expect(await violations(page)).toEqual([])
+  await check('filter')
+  await page.keyboard.press('Escape')
+  await rowsOf(page).first().getByRole('checkbox').check()
+  await page.getByText('1 selected').waitFor()
+  await check('selection')
+  await page.keyboard.press('t')
+  await page.getByLabel('Tag', { exact: true }).waitFor()
+  await check('tags of a selection')
+  await page.goto(`${server.address(listPath())}?model=nothing`)
+  await page.getByText('No run matches all of these filters.').waitFor()
+  await check('no hits')
   for (const [path, text] of [
     [`/runs/${done?.uuid}`, 'Inputs'],
     [`/runs/${done?.uuid}?tab=timeline&at=1`, 'Model'],
@@ -242,6 +269,21 @@ it('has no violations of accessibility in its states', async () => {
   ] as const) {
     await page.goto(server.address(path))
     await page.getByText(text, { exact: true }).filter({ visible: true }).first().waitFor()
-    expect(await violations(page)).toEqual([])
+    await check(path)
   }
+  await page.goto(server.address(`/runs/${crypto.randomUUID()}`))
+  await page.getByText('The run could not be loaded').waitFor()
+  await check('unknown run')
+  await page.goto(server.address(`/runs/${done?.uuid}`))
+  await page.getByRole('button', { name: 'JSON', exact: true }).click()
+  await page.getByRole('tree', { name: 'Inputs' }).waitFor()
+  await check('inputs as JSON')
+  await page.keyboard.press('t')
+  await page.getByRole('dialog', { name: 'Tags and note' }).waitFor()
+  await check('tags and note')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Find' }).fill(done?.uuid.slice(0, 10) ?? '')
+  await page.getByRole('option', { name: /support\/reply/ }).waitFor()
+  await check('found by uuid')
 })
