@@ -64,6 +64,8 @@ export interface Progress {
   costUsd: number
 }
 
+export const noProgress: Progress = { total: 0, waiting: 0, retrying: 0, running: 0, ended: 0, failed: 0, costUsd: 0 }
+
 export interface NewExperiment extends Experiment {
   texts: ExperimentTexts
   contentKey: string

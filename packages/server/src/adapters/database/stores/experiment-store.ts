@@ -1,6 +1,11 @@
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type { Arm, Experiment, ExperimentItem, ExperimentTexts } from '../../../features/experiments/experiment.ts'
-import type { ExperimentStore, NextAttempt, Progress } from '../../../features/experiments/ports.ts'
+import {
+  type ExperimentStore,
+  type NextAttempt,
+  noProgress,
+  type Progress,
+} from '../../../features/experiments/ports.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { codeOf } from '../database-error.ts'
 import { withAuthor } from './api-key-store.ts'
@@ -157,8 +162,6 @@ async function createItems(
     await client.experimentItem.createMany({ data, skipDuplicates: true })
   }
 }
-
-export const noProgress: Progress = { total: 0, waiting: 0, retrying: 0, running: 0, ended: 0, failed: 0, costUsd: 0 }
 
 export function attemptParams(experimentUuid: string, attempts: readonly NextAttempt[]): unknown[] {
   return [

@@ -1,15 +1,16 @@
 /** What the loop of each process reads and writes. Its statements do not count as request activity. */
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { ExperimentTexts } from '../../../features/experiments/experiment.ts'
-import type {
-  EndedRunFacts,
-  ExperimentWorkStore,
-  Progress,
-  RunningExperiment,
-  WaitingItem,
+import {
+  type EndedRunFacts,
+  type ExperimentWorkStore,
+  noProgress,
+  type Progress,
+  type RunningExperiment,
+  type WaitingItem,
 } from '../../../features/experiments/ports.ts'
 import { codeOfItem, nextAttemptsSql, progressSql, runOfItem, runOfStarted, stateOfItem } from './experiment-rows.ts'
-import { attemptParams, noProgress } from './experiment-store.ts'
+import { attemptParams } from './experiment-store.ts'
 
 const runningSql = `
   SELECT e.uuid::text AS uuid, e.workspace_id, e.api_key_id, e.author_id,

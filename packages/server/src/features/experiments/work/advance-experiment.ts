@@ -6,7 +6,7 @@ import type { Evaluation } from '../../evaluations/evaluation.ts'
 import type { FingerprintDeps } from '../../runs/tools/fingerprint-prompt.ts'
 import { hasArmChanged } from '../arms/prepare-arm.ts'
 import type { ExperimentTexts } from '../experiment.ts'
-import type { Progress, RunningExperiment } from '../ports.ts'
+import { noProgress, type Progress, type RunningExperiment } from '../ports.ts'
 import { attemptUuid } from '../rows/fingerprint.ts'
 import { scoreEnded } from './score-ended.ts'
 import { stopItems } from './stop-experiment.ts'
@@ -88,8 +88,6 @@ async function progressNow(
   }
   return sumOf(settled.progress, await work.progress(uuid, { from: to, to: end }))
 }
-
-const noProgress: Progress = { total: 0, waiting: 0, retrying: 0, running: 0, ended: 0, failed: 0, costUsd: 0 }
 
 function sumOf(one: Progress, other: Progress): Progress {
   const keys = Object.keys(one) as (keyof Progress)[]
