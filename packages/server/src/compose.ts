@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { startSnapshots } from '@stet/embedded-postgres'
+import { defined } from '@stet/template/defined'
 import { LRUCache } from 'lru-cache'
 import {
   connectDatabase,
@@ -121,7 +122,7 @@ export async function openStores(config: Config, logger: Logger): Promise<Databa
 
 function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores> {
   return {
-    ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
+    ...defined({ url: config.databaseUrl }),
     directory: join(config.dataDir, 'db'),
     ...{ mustExist: hasKeyFile(config), acceptedLoss: config.acceptLostWrites, backupDir: config.backupDir },
     ...{ packageRoot: config.packageRoot, silenceMs: config.databaseSilenceMs },

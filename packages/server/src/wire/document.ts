@@ -3,6 +3,7 @@ import type {
   TreeItem as ItemBody,
   MovedDocument as MovedBody,
 } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
 import type { MovedDocument } from '../features/versions/push/move-document.ts'
 import type { TreeItem } from '../features/versions/read-tree.ts'
@@ -62,6 +63,6 @@ export function treeItemBody(item: TreeItem): ItemBody {
     updatedAt: item.updatedAt.toISOString(),
     updatedBy: item.updatedBy && personBody(item.updatedBy),
     ...(item.movedFrom && { movedFrom: item.movedFrom }),
-    ...(item.movedTo !== undefined && { movedTo: item.movedTo }),
+    ...defined({ movedTo: item.movedTo }),
   }
 }

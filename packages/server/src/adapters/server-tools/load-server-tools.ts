@@ -1,6 +1,8 @@
 /** Loads an ES module. The export `tools`, otherwise the default export, maps names to tools. */
+
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { defined } from '@stet/template/defined'
 import { z } from 'zod'
 import type { ServerTool, ServerTools } from '../../features/runs/tools/tool.ts'
 
@@ -43,7 +45,7 @@ function toolOf(file: string, name: string, value: unknown): ServerTool {
   const { execute } = value as Pick<ServerTool, 'execute'>
   return {
     name,
-    ...(description !== undefined && { description }),
+    ...defined({ description }),
     parameters: { type: 'object', ...parameters },
     // Calls `execute` as a method, so that a tool can keep state in its object.
     execute: (args, context) => execute.call(value, args, context),

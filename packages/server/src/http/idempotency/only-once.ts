@@ -1,4 +1,5 @@
 /** Executes a request once per `Idempotency-Key`. Repeated requests get the stored response or join the run. */
+import { defined } from '@stet/template/defined'
 import type { Request, Response } from 'express'
 import { largestId } from '../../features/documents/version-ref.ts'
 import { answerOnce, startOnce } from '../../features/idempotency/answer-once.ts'
@@ -102,6 +103,6 @@ function addressedBy({ params }: Request): ResponseSubject {
   const conversationUuid = readUuid(String(params['conversationUuid']))
   return {
     ...(projectId > 0 && projectId <= largestId && Number.isInteger(projectId) && { projectId }),
-    ...(conversationUuid !== undefined && { conversationUuid }),
+    ...defined({ conversationUuid }),
   }
 }

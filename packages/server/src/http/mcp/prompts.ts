@@ -1,5 +1,6 @@
 /** Live prompts as prompts and as resources of MCP. */
 
+import { defined } from '@stet/template/defined'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import type { UnresolvedDocument } from '../../features/documents/document.ts'
 import { listUnresolved, preparePrompt } from '../../features/documents/read-document.ts'
@@ -91,11 +92,10 @@ export async function listPrompts(deps: ToolDeps, call: McpCall, cursor: string 
   const numberOf = liveNumbers(deps, call)
   const { entries, ...rest } = await livePage(deps, call, cursor, async ({ project, document }, projects) => {
     if (document.errors.length > 0) return undefined
-    const description = descriptionOf(document)
     return {
       name: qualifiedPath(call, projects, project, document.path),
       title: titleOf(document),
-      ...(description !== undefined && { description }),
+      ...defined({ description: descriptionOf(document) }),
       arguments: promptArguments(document),
       _meta: { 'stet/version': await numberOf(project.id) },
     }
@@ -128,8 +128,7 @@ export async function getPrompt(deps: ToolDeps, call: McpCall, name: string, giv
     assertCompiles(prompt.scan)
     const owner = { workspaceId: caller.workspaceId, apiKeyId: caller.apiKeyId, signal }
     const messages = promptMessages(await renderPrompt(deps, prompt, given, owner))
-    const description = descriptionOf(prompt.scan)
-    return { ...(description !== undefined && { description }), messages }
+    return { ...defined({ description: descriptionOf(prompt.scan) }), messages }
   } catch (error) {
     if (!isForeseen(error) || error.code === 'ServiceUnavailableError') throw error
     throw new InvalidParams(error.message, error.details)
@@ -138,12 +137,11 @@ export async function getPrompt(deps: ToolDeps, call: McpCall, name: string, giv
 
 export async function listResources(deps: ToolDeps, call: McpCall, cursor: string | undefined) {
   const { entries, ...rest } = await livePage(deps, call, cursor, async ({ project, document }, projects) => {
-    const description = descriptionOf(document)
     return {
       uri: promptUri({ projectId: project.id, versionRef: 'live', path: document.path }),
       name: qualifiedPath(call, projects, project, document.path),
       title: titleOf(document),
-      ...(description !== undefined && { description }),
+      ...defined({ description: descriptionOf(document) }),
       mimeType: promptType,
     }
   })

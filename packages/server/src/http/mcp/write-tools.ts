@@ -1,5 +1,7 @@
 /** Tools that change drafts, and the one that publishes. None of them can change what is live without a publication. */
+
 import { Name, PromptText } from '@stet/contract'
+import { defined } from '@stet/template/defined'
 import { createOrUpdateDocument } from '../../features/documents/save-document.ts'
 import { resolveVersion, type VersionAddress } from '../../features/documents/version-ref.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
@@ -67,7 +69,7 @@ export const writeTools = [
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     arguments: { draft, title: Name.optional().describe('Replaces the name of the draft.') },
     async run(deps, { caller, signal }, { draft: versionRef, title }, { id: projectId }) {
-      const input = { caller, projectId, versionRef, signal, ...(title !== undefined && { title }) }
+      const input = { caller, projectId, versionRef, signal, ...defined({ title }) }
       const { uuid, number } = await publishVersion(deps, input)
       return structuredResult({ version: uuid, number })
     },

@@ -1,4 +1,5 @@
 /** Starts the run of a request: a run of the prompt, or the next answer of a conversation. */
+import { defined } from '@stet/template/defined'
 import { continueConversation, continueFromRun, queueChat } from '../../features/conversations/continue-conversation.ts'
 import { findConversation, findRunByUuid } from '../../features/conversations/find-conversation.ts'
 import { placeAfterRun } from '../../features/conversations/prepare-chat.ts'
@@ -55,7 +56,7 @@ export async function prepareCall(deps: HttpDeps, call: Call): Promise<PreparedC
     const input: StartRunInput = {
       ...sharedInput(call, kept),
       ...{ projectId, versionRef, path, messages, parameters: request.parameters, userMessageFrom: 'last-message' },
-      ...(customIdentifier !== undefined && { customIdentifier }),
+      ...defined({ customIdentifier }),
       warn: (warning) => call.warn(warning),
       signal: call.signal,
     }

@@ -1,4 +1,5 @@
 import type { contract } from '@stet/contract'
+import { defined } from '@stet/template/defined'
 import type { ExternalLog } from '../../features/external-logs/external-log.ts'
 import { recordExternalLog } from '../../features/external-logs/record-external-log.ts'
 import { externalLogBody } from '../../wire/conversation.ts'
@@ -18,7 +19,7 @@ export function externalLogRoutes(deps: HttpDeps): Routes<typeof contract.logs> 
           ...versionAddress(params),
           signal: whileOpen(res),
           ...body,
-          ...(duration === undefined ? {} : { durationMs: duration }),
+          ...defined({ durationMs: duration }),
         }),
       )
     },

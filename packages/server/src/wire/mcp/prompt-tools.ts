@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { Message, MessagePart } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import { declaredType, isObject } from '@stet/template/parameters'
 import type { RunResult } from '../../features/runs/run.ts'
 
@@ -77,7 +78,7 @@ export function promptArguments({ config, parameters }: Declared) {
   const declared = declarations(config)
   return Object.keys(parameters).map((name) => {
     const description = describe(declared[name])
-    return { name, ...(description !== undefined && { description }), required: isRequired(declared[name]) }
+    return { name, ...defined({ description }), required: isRequired(declared[name]) }
   })
 }
 
@@ -102,7 +103,7 @@ function propertySchema(keys: unknown): Record<string, unknown> {
   const fallback = isObject(keys) ? keys['default'] : undefined
   return {
     type: schemaTypes.has(type) ? type : 'string',
-    ...(description !== undefined && { description }),
+    ...defined({ description }),
     ...(fallback !== undefined && fallback !== null && { default: fallback }),
   }
 }

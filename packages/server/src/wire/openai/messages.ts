@@ -1,6 +1,7 @@
 /** Reads the caller's messages, in the forms of both interfaces, as messages of stet. */
 
 import { LIMITS, type Message, type MessagePart, type Role, type ToolCallPart } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import { isObject } from '@stet/template/parameters'
 import { refuseValue } from '../../shared/text-guards.ts'
 import { type Fields, invalid, listAt, objectAt, optional, textAt, unsupported, unsupportedContent } from './fields.ts'
@@ -200,7 +201,7 @@ function filePart(fields: Fields, key: 'file_data' | 'file_url', param: string):
   const named = filename ?? (key === 'file_url' ? file.split(/[?#]/, 1)[0] : '')
   const mimeType =
     ofDataUrl ?? mimeTypes.get(named?.split('.').at(-1)?.toLowerCase() ?? '') ?? 'application/octet-stream'
-  return { type: 'file', file, mimeType, ...(filename !== undefined && { filename }) }
+  return { type: 'file', file, mimeType, ...defined({ filename }) }
 }
 
 const unknownTool = 'unknown'

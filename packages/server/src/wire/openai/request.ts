@@ -2,6 +2,7 @@
 
 import type { Message } from '@stet/contract/vocabulary'
 import { isToolName, type ToolDefinition, toolNames } from '@stet/template/config'
+import { defined } from '@stet/template/defined'
 import { isObject } from '@stet/template/parameters'
 import type { CallerSettings } from '../../features/runs/run.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
@@ -235,9 +236,9 @@ function toolsOf(fields: Fields): (ToolDefinition & { strict?: boolean })[] {
     const strict = optional(written, 'strict', booleanAt, at)
     return {
       name,
-      ...(description !== undefined && { description }),
+      ...defined({ description }),
       parameters: { ...(optional(written, 'parameters', objectAt, at) ?? { type: 'object', properties: {} }) },
-      ...(strict !== undefined && { strict }),
+      ...defined({ strict }),
     }
   })
 }

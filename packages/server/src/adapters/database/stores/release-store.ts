@@ -1,4 +1,5 @@
 import type { ReleaseKind } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { OverriddenGate, Release, ReleasedVersion, ReleaseStore } from '../../../features/projects/release.ts'
 import type { DatabaseClient } from '../database.ts'
@@ -30,7 +31,7 @@ export function postgresReleaseStore(client: DatabaseClient): ReleaseStore {
       findNewest({
         ...inProject(workspaceId, projectId),
         version: { uuid },
-        ...(revision !== undefined && { revision }),
+        ...defined({ revision }),
       }),
     async save(
       workspaceId,

@@ -1,3 +1,4 @@
+import { defined } from '@stet/template/defined'
 import type { CountedUsage, FinishReason, ModelChunk, PartSeal } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { type TokenCounts, usageOf } from '../../../features/providers/usage.ts'
@@ -45,7 +46,7 @@ export function addSource(citation: unknown, into: ModelChunk[]): void {
 
 /** @param content a URL, a data URL or base64. A base64 data URL is kept unchanged, because the text may be long. */
 export function generatedImage(content: string, mimeType?: string): ModelChunk {
-  const media = mediaOf({ type: 'image', image: content, ...(mimeType !== undefined && { mimeType }) })
+  const media = mediaOf({ type: 'image', image: content, ...defined({ mimeType }) })
   const url = /^data:[^,]*;base64,/i.test(content) ? content : addressOf(media)
   return { type: 'file', url, mimeType: media.mimeType }
 }

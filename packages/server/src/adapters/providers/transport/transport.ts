@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import { defined } from '@stet/template/defined'
 import type { Agent, Dispatcher } from 'undici'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
 import { keys } from '../request/body.ts'
@@ -74,7 +75,7 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits) {
           origin: url.origin,
           path: url.pathname + url.search,
           method: 'POST',
-          headers: { ...headers, 'accept-encoding': 'identity', ...(traceparent !== undefined && { traceparent }) },
+          headers: { ...headers, 'accept-encoding': 'identity', ...defined({ traceparent }) },
           body,
           signal,
           headersTimeout: isStream ? limits.firstByteMs : limits.plainMs,

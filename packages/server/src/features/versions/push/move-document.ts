@@ -1,4 +1,5 @@
 import type { MoveDocumentBody } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import type { Needs } from '../../deps.ts'
 import { changeProject } from '../../documents/change-project.ts'
 import {
@@ -30,7 +31,7 @@ type MoveDocumentInput = VersionAddress & MoveDocumentBody
  */
 export async function moveDocument(deps: Moves, input: MoveDocumentInput): Promise<MovedDocument> {
   const { from, to: path, baseHash } = input
-  const changes = readChanges([{ path, from, status: 'moved', ...(baseHash !== undefined && { baseHash }) }])
+  const changes = readChanges([{ path, from, status: 'moved', ...defined({ baseHash }) }])
   const push = { changes, replaces: false }
   return untilUnchanged(async () => writeMove(deps, input, push, await previewMove(deps, input, push)))
 }
