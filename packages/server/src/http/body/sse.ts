@@ -83,13 +83,16 @@ export function followRun(
 
 /** The response names the conversation. So does an error response, if the run was stored. */
 export async function resultOf(res: Response, run: StartedRun): Promise<RunResult> {
-  const name = () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid)
+  const { conversationUuid, committed } = run
   try {
     const result = await run.result(whileOpen(res))
-    name()
+    res.setHeader('X-Conversation-Uuid', conversationUuid)
     return result
   } catch (failure) {
-    await run.committed.then(name, () => undefined)
+    await committed.then(
+      () => void res.setHeader('X-Conversation-Uuid', conversationUuid),
+      () => undefined,
+    )
     throw failure
   }
 }
