@@ -134,6 +134,8 @@ interface FoundRow extends PlaceRow {
   isBound: boolean
 }
 
+const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 /** The last place of a conversation. */
 const beforeRuns: RunPlace = { uuid: '00000000-0000-0000-0000-000000000000', createdAt: new Date(0) }
 
@@ -159,17 +161,17 @@ function scanned(projectId: number, filter: RunFilter, after?: RunPlace): Prisma
 }
 
 /**
- * The key of the tags has the order of the conversations. The inner limit bounds the scan whatever the planner expects:
- * it sorts all runs of a tag that it takes for rare. It has one conversation more than `runScan`, because that of `after`
+ * The key of the tags has the order of the conversations. The first place is given also where a list begins, so that the
+ * planner takes this key without statistics too. The inner limit bounds the scan whatever the planner expects: it sorts all
+ * runs of a tag that it takes for rare. It has one conversation more than `runScan`, because that of `after`
  * may have no further run. Conversations without runs (external logs) count as read keys, so that they end a scan too.
  */
 function scannedByTag(projectId: number, tag: string, to?: Date, after?: RunPlace): Prisma.Sql {
-  const { createdAt, uuid } = after?.conversation ?? after ?? beforeRuns
+  const { createdAt, uuid } = after?.conversation ?? after ?? { createdAt: to ?? null, uuid: lastUuid }
   return Prisma.sql`SELECT ${scannedColumns}, t.conversation_uuid, t.at AS start
     FROM (SELECT at, conversation_uuid FROM conversation_tag
       WHERE project_id = ${projectId} AND tag = ${tag}
-        AND ${to ? Prisma.sql`at <= ${to}::timestamptz` : Prisma.sql`true`}
-        AND ${after ? Prisma.sql`(at, conversation_uuid) <= (${createdAt}::timestamptz, ${uuid}::uuid)` : Prisma.sql`true`}
+        AND (at, conversation_uuid) <= (coalesce(${createdAt}::timestamptz, 'infinity'), ${uuid}::uuid)
       ORDER BY at DESC, conversation_uuid DESC LIMIT ${runScan + 1}) t
     LEFT JOIN run r ON r.conversation_uuid = t.conversation_uuid
     WHERE ${after ? Prisma.sql`(t.conversation_uuid <> ${uuid}::uuid OR (r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid))` : Prisma.sql`true`}
