@@ -1,5 +1,6 @@
 /** One request of an MCP client and its projects; the type of a fixed tool, and the arguments that several tools share. */
 import type { KeyScope } from '@stet/contract/vocabulary'
+import { defined } from '@stet/template/defined'
 import { z } from 'zod'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import {
@@ -114,36 +115,39 @@ interface Annotations {
 interface Definition<Shape extends z.ZodRawShape> {
   name: string
   description: string
-  /** A key needs one scope of each list. */
-  scopes: readonly (readonly KeyScope[])[]
-  /** Whether a call stores something, which a full workspace refuses. */
-  stores: boolean
+  /** A key needs one scope of each list. Default: `read`. */
+  scopes?: readonly (readonly KeyScope[])[]
+  /** Whether a call stores something, which a full workspace refuses. Default: no. */
+  stores?: boolean
   /** Whether the operator allows the tool. Default: always. */
   isAllowed?(settings: ToolDeps['settings']): boolean
-  annotations: Annotations
+  /** Default: the tool only reads. */
+  annotations?: Annotations
   arguments: Shape
   run(deps: ToolDeps, call: McpCall, args: z.output<z.ZodObject<Shape>>, project: Project): Promise<ToolResult>
 }
 
-export interface FixedTool extends Omit<Definition<z.ZodRawShape>, 'arguments' | 'run'> {
+export interface FixedTool
+  extends Required<Pick<Definition<z.ZodRawShape>, 'name' | 'scopes'>>,
+    Pick<Definition<z.ZodRawShape>, 'isAllowed'> {
   /** The entry of `tools/list`. @param namesProject whether each call must name its project. */
   listed(namesProject: boolean): object
   /** @throws InvalidParams for the arguments; AppError; RunError. */
   call(deps: ToolDeps, call: McpCall, args: unknown): Promise<ToolResult>
 }
 
-export const readOnly: Annotations = { readOnlyHint: true, openWorldHint: false }
+const readOnly: Annotations = { readOnlyHint: true, openWorldHint: false }
 export const openWorld: Annotations = { readOnlyHint: false, openWorldHint: true }
 
 const projectArgument = { project: z.string().min(1).describe('The id of the project, or its name if it is unique.') }
 
 export function fixedTool<Shape extends z.ZodRawShape>(definition: Definition<Shape>): FixedTool {
-  const { arguments: shape, run, ...entry } = definition
+  const { arguments: shape, run, stores = false, annotations = readOnly, scopes = [['read']] } = definition
+  const { name, description, isAllowed } = definition
   const alone = z.strictObject(shape)
   const withProject = z.strictObject({ ...projectArgument, ...shape })
-  const { name, description, annotations } = entry
   return {
-    ...entry,
+    ...{ name, scopes, ...defined({ isAllowed }) },
     listed: (namesProject) => {
       const { $schema: _, ...inputSchema } = jsonSchema(namesProject ? withProject : alone)
       return { name, description, inputSchema, annotations }
@@ -154,7 +158,7 @@ export function fixedTool<Shape extends z.ZodRawShape>(definition: Definition<Sh
       if (!read.success) throw new InvalidParams(issuesText(read.error))
       const { project: named, ...own } = read.data as { project?: string }
       const project = call.project ?? (await projectNamed(deps, call.caller, named ?? ''))
-      if (entry.stores) spendRoom(deps, call, own)
+      if (stores) spendRoom(deps, call, own)
       // `own` was parsed with the schema of these arguments.
       return run(deps, call, own as z.output<z.ZodObject<Shape>>, project)
     },

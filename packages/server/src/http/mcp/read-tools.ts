@@ -25,7 +25,6 @@ import {
   fixedTool,
   InvalidParams,
   promptPath,
-  readOnly,
   uuid,
   versionRef,
   wholeConversation,
@@ -42,9 +41,6 @@ export const readTools = [
   fixedTool({
     name: 'stet_list_prompts',
     description: 'Lists the prompts of a version by path, with their descriptions and parameters.',
-    scopes: [['read']],
-    stores: false,
-    annotations: readOnly,
     arguments: { version: versionRef, prefix: z.string().optional().describe('The start of the paths.'), cursor },
     async run(deps, call, { version, prefix, cursor: after }, project) {
       const address = await addressOf(deps, call, project, version)
@@ -65,9 +61,6 @@ export const readTools = [
   fixedTool({
     name: 'stet_get_prompt',
     description: 'Returns the text of a prompt, its contentHash, configuration, parameters and compile errors.',
-    scopes: [['read']],
-    stores: false,
-    annotations: readOnly,
     arguments: { path: promptPath, version: versionRef },
     async run(deps, call, { path, version = 'live' }, project) {
       const address = await addressOf(deps, call, project, version)
@@ -83,9 +76,6 @@ export const readTools = [
   fixedTool({
     name: 'stet_list_versions',
     description: 'Lists drafts, newest first, then published versions by descending number.',
-    scopes: [['read']],
-    stores: false,
-    annotations: readOnly,
     arguments: { status: VersionStatus.optional(), cursor },
     async run(deps, { caller }, { status, cursor: after }, { id: projectId }) {
       const all = await listVersions(deps, { caller, projectId, ...defined({ status }) })
@@ -102,9 +92,6 @@ export const readTools = [
     name: 'stet_diff',
     description:
       'Compares a version with another one: by default a draft with live, or a published version with the one before.',
-    scopes: [['read']],
-    stores: false,
-    annotations: readOnly,
     arguments: {
       head: z.string().min(1).describe('A draft or version: `live`, a version number or a uuid.'),
       base: z.string().min(1).optional().describe('The version to compare with.'),
@@ -134,8 +121,6 @@ export const readTools = [
     name: 'stet_check_prompt',
     description: 'Compiles a text as the prompt at a path, and returns the problems with their places. Stores nothing.',
     scopes: [['read'], ['write']],
-    stores: false,
-    annotations: readOnly,
     arguments: {
       path: promptPath,
       content: PromptText.describe('The text of the prompt.'),
@@ -151,9 +136,6 @@ export const readTools = [
   fixedTool({
     name: 'stet_list_conversations',
     description: 'Lists conversations, newest first, without their messages.',
-    scopes: [['read']],
-    stores: false,
-    annotations: readOnly,
     arguments: {
       path: promptPath.optional(),
       status: z.enum(['queued', 'running', 'completed', 'error', 'stopped']).optional(),
@@ -179,8 +161,6 @@ export const readTools = [
     name: 'stet_get_conversation',
     description: 'Returns the messages, the status, the usage and the cost of a conversation, also while it runs.',
     scopes: [['read', 'run']],
-    stores: false,
-    annotations: readOnly,
     arguments: { uuid: uuid('The conversation.') },
     async run(deps, call, { uuid: conversationUuid }, project) {
       await call.reserve()

@@ -88,7 +88,6 @@ export const runTools = [
     name: 'stet_stop_run',
     description: 'Stops the running or queued run of a conversation.',
     scopes: [['run']],
-    stores: false,
     annotations: openWorld,
     arguments: { uuid: uuid('The conversation.') },
     async run(deps, call, { uuid: conversationUuid }, project) {
