@@ -42,14 +42,22 @@ const hiding = (condition: string, order = '') => `
 
 const hidingErased = hiding(`${ofErasure} AND c.uuid <> ALL($5::uuid[])`)
 
-/** Finds the source of a row by its run, and after the purge of that run by the identifier that the row then has. */
+/**
+ * Finds the source of a row by its run, and after the purge of that run by the identifier that the row then has.
+ * Experiments keep the items of the row, without its name.
+ */
 const forgetting = `
-  DELETE FROM example WHERE id IN (
-    SELECT e.id FROM conversation c JOIN run r ON r.conversation_uuid = c.uuid JOIN example e ON e.source_run_uuid = r.uuid
-    WHERE ${ofErasure} AND c.deleted_at IS NOT NULL
-    UNION ALL
-    SELECT e.id FROM example e
-    WHERE e.workspace_id = $1 AND e.custom_identifier = $2 AND ($4::int IS NULL OR e.project_id = $4::int))`
+  WITH forgotten AS (
+    DELETE FROM example WHERE id IN (
+      SELECT e.id FROM conversation c JOIN run r ON r.conversation_uuid = c.uuid JOIN example e ON e.source_run_uuid = r.uuid
+      WHERE ${ofErasure} AND c.deleted_at IS NOT NULL
+      UNION ALL
+      SELECT e.id FROM example e
+      WHERE e.workspace_id = $1 AND e.custom_identifier = $2 AND ($4::int IS NULL OR e.project_id = $4::int))
+    RETURNING uuid, project_id)
+  UPDATE experiment_item i SET row_name = 'erased'
+  FROM forgotten f JOIN experiment n ON n.project_id = f.project_id
+  WHERE i.experiment_id = n.id AND i.example_uuid = f.uuid`
 
 // Experiments have a retention of their own, because the deletion of a conversation deletes its scores.
 // `updated_at` is never earlier than `created_at`, so the indexed creation time narrows the search.
