@@ -126,6 +126,31 @@ async function inspect(page: Page): Promise<void> {
   )
   expect(await page.locator('main').textContent()).toContain('<script>document.title')
   await expectText(page)
+
+  const rows = Array.from({ length: 2_000 }, () => ({ ...run, ...facts, spans: [], uuid: crypto.randomUUID() }))
+  let isRead = false
+  await page.route(`**/projects/${server.project.id}/runs?*`, async (route) => {
+    await route.fulfill({ json: { items: isRead ? [] : rows, nextCursor: null, scannedTo: null } })
+    isRead = true
+  })
+  await page.goto(server.address(`/p/${server.project.id}/runs`))
+  const list = page.locator('[data-line]')
+  await list.first().waitFor()
+  await measured(
+    '2,000 runs scrolled',
+    async () => {
+      for (let step = 1; step <= 40; step += 1) {
+        await page.locator('[data-screen]').evaluate((screen, part) => {
+          screen.scrollTo(0, screen.scrollHeight * part)
+          return new Promise((drawn) => requestAnimationFrame(drawn))
+        }, step / 40)
+      }
+      await page.locator(`[data-line="${rows.at(-1)?.uuid}"]`).waitFor()
+    },
+    100,
+  )
+  expect(await list.count()).toBeLessThan(120)
+  await expectText(page)
   expect(slow).toEqual([])
 }
 
