@@ -14,16 +14,14 @@ export function Live({ children }: { children: ReactNode }) {
 
 export type Tone = 'green' | 'red' | 'amber' | 'blue'
 
-/** A short state or fact beside a name. Its words have the meaning; the color only repeats it. */
-export function Chip({
-  tone,
-  className,
-  children,
-}: {
+interface ChipProps {
   tone?: Tone | undefined
   className?: string
   children: ReactNode
-}) {
+}
+
+/** A short state or fact beside a name. Its words have the meaning; the color only repeats it. */
+export function Chip({ tone, className, children }: ChipProps) {
   return (
     <span className={join(css['chip'], className)} data-tone={tone}>
       {children}

@@ -1,6 +1,7 @@
 import type { GateVerdict } from '@stet/contract/vocabulary'
 import type { Version } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
+import { toPrompt } from '../../app/addresses.ts'
 import { withSigns } from '../../ui/hidden-characters.ts'
 import { Chip } from '../../ui/mark.tsx'
 import { counted } from '../../ui/time.tsx'
@@ -35,11 +36,7 @@ export function GateLines({ projectId, draft, gates, hasPaths }: GateLinesProps)
               Result
             </Link>
           ) : (
-            <Link
-              to="/p/$project/v/$version/prompts/$"
-              params={{ project, version: draft.uuid, _splat: path }}
-              search={{ tab: 'examples' }}
-            >
+            <Link {...toPrompt(projectId, draft.uuid, path)} search={{ tab: 'examples' }}>
               Run its examples
             </Link>
           )}

@@ -2,6 +2,7 @@ import type { TreeItem, Version } from '@stet/sdk'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { toChanges, toPrompt, toPrompts } from '../../app/addresses.ts'
 import { diffQuery, listInterval, treeQuery, versionsQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
@@ -45,9 +46,7 @@ export function ChangesPage() {
         <ul className={layout['stack']}>
           {drafts.map(({ uuid, title, authorName, updatedAt }) => (
             <li key={uuid}>
-              <Link to="/p/$project/v/$version/changes" params={{ project, version: uuid }}>
-                {title}
-              </Link>{' '}
+              <Link {...toChanges(projectId, uuid)}>{title}</Link>{' '}
               <span className="faint">
                 {authorName}, <Time at={updatedAt} />
               </span>
@@ -240,9 +239,7 @@ interface Params {
 function NoChanges({ params }: { params: Params }) {
   return (
     <Empty line="No changes in this draft.">
-      <Link to="/p/$project/v/$version/prompts" params={params}>
-        Edit its prompts
-      </Link>
+      <Link {...toPrompts(params.project, params.version)}>Edit its prompts</Link>
       <p className="faint">
         Or send a folder: <code>stet push</code>
       </p>
@@ -266,11 +263,7 @@ function ChangeActions({ change, params, isSeen, onSeen, onRevert }: ChangeActio
         {isSeen ? 'Seen' : 'Mark as seen'}
       </Button>
       {change.status !== 'deleted' && (
-        <Link
-          className={css['action']}
-          to="/p/$project/v/$version/prompts/$"
-          params={{ ...params, _splat: change.path }}
-        >
+        <Link className={css['action']} {...toPrompt(params.project, params.version, change.path)}>
           Edit
         </Link>
       )}

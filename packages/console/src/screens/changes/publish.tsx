@@ -3,6 +3,7 @@ import type { ReleaseChecks, Version } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import { toEntry } from '../../app/addresses.ts'
 import { Failure } from '../../app/failure.tsx'
 import { stet, useBlocked } from '../../app/session.ts'
 import type { PromptChange } from '../../editor/diff/changed-prompts.ts'
@@ -104,7 +105,7 @@ function usePublish(projectId: number, versionUuid: string, onPublished: () => v
       await queries.invalidateQueries({ queryKey: ['project', projectId] })
       say(`v${version.version} is live`)
       onPublished()
-      await navigate({ to: '/p/$project/history/$entry', params: { project: String(projectId), entry: version.uuid } })
+      await navigate(toEntry(projectId, version.uuid))
     },
     // The checks and the list behind the dialog show what has changed meanwhile.
     onError: () => queries.invalidateQueries({ queryKey: ['project', projectId] }),

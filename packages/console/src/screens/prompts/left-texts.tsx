@@ -54,16 +54,13 @@ export function LeftTexts({ place, path, tree, edits }: LeftTextsProps) {
   )
 }
 
-/** The prompt is in this version, or in the draft that the text was written in. Its editor offers the text. */
-function Elsewhere({
-  copy: { path, copy },
-  place,
-  draft,
-}: {
+interface ElsewhereProps extends Pick<LeftTextsProps, 'place'> {
   copy: OfferedText
-  place: EditPlace
   draft?: { uuid: string; title: string }
-}) {
+}
+
+/** The prompt is in this version, or in the draft that the text was written in. Its editor offers the text. */
+function Elsewhere({ copy: { path, copy }, place, draft }: ElsewhereProps) {
   const to = toPrompt(place.projectId, draft?.uuid ?? place.versionUuid, path)
   return (
     <NotSaved
