@@ -21,14 +21,12 @@ export interface VerdictRow {
   exampleUuid: string
   name: string
   tags: string[]
-  rowHash: string
 }
 
 export interface VerdictItem {
   uuid: string
   arm: number
   exampleUuid: string
-  trial: number
   outcome: ItemOutcome
   /** The error code of a failed run. */
   code?: string

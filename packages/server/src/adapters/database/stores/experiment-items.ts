@@ -132,22 +132,20 @@ export async function readVerdicts(client: DatabaseClient, workspaceId: number, 
   const scores = await readScores(client, workspaceId, uuid, null)
   const tags = await tagsOf(client, items)
   const rows = new Map<string, VerdictRow>()
-  for (const { exampleUuid, name, rowHash } of items) {
-    rows.set(exampleUuid, { exampleUuid, name, rowHash, tags: tags.get(exampleUuid) ?? [] })
+  for (const { exampleUuid, name } of items) {
+    rows.set(exampleUuid, { exampleUuid, name, tags: tags.get(exampleUuid) ?? [] })
   }
   return {
     arms: items.reduce((most, { arm }) => Math.max(most, arm + 1), 0),
     rows: [...rows.values()],
-    items: items.map(
-      ({ uuid: itemUuid, arm, exampleUuid, trial, state, code, costUsd, durationMs, details, ...item }) => ({
-        ...{ uuid: itemUuid, arm, exampleUuid, trial, outcome: outcomes[state] ?? 'failed' },
-        ...(code !== null && { code }),
-        ...(details !== null && { details }),
-        ...(costUsd !== null && { costUsd }),
-        ...(durationMs !== null && { durationMs }),
-        scores: scores.get(item.conversationUuid)?.scores ?? {},
-      }),
-    ),
+    items: items.map(({ uuid: itemUuid, arm, exampleUuid, state, code, costUsd, durationMs, details, ...item }) => ({
+      ...{ uuid: itemUuid, arm, exampleUuid, outcome: outcomes[state] ?? 'failed' },
+      ...(code !== null && { code }),
+      ...(details !== null && { details }),
+      ...(costUsd !== null && { costUsd }),
+      ...(durationMs !== null && { durationMs }),
+      scores: scores.get(item.conversationUuid)?.scores ?? {},
+    })),
   }
 }
 

@@ -41,7 +41,7 @@ function verdictsOf(rows: string[], tags: string[] = [], evaluation = 'checks'):
   const items = rows.flatMap((row, place) =>
     [...row].map((mark, arm): VerdictItem => {
       const score = marks[mark]
-      const facts = { uuid: `${place}.${arm}`, arm, exampleUuid: `${place}`, trial: 1, outcome: 'ended' as const }
+      const facts = { uuid: `${place}.${arm}`, arm, exampleUuid: `${place}`, outcome: 'ended' as const }
       return { ...facts, costUsd: arm + 1, scores: score ? { [evaluation]: score } : {} }
     }),
   )
@@ -49,7 +49,6 @@ function verdictsOf(rows: string[], tags: string[] = [], evaluation = 'checks'):
     exampleUuid: `${place}`,
     name: `row ${place}`,
     tags,
-    rowHash: `h${place}`,
   }))
   return { arms: rows[0]?.length ?? 2, rows: described, items }
 }
@@ -235,7 +234,7 @@ test.each([
   [['0', '1', '2'], false],
   [['0', '2'], false],
 ])('the rows %o: %s', (now, isSame) => {
-  const { rows } = verdictsOf(['++', '++'])
+  const rows = ['0', '1'].map((exampleUuid) => ({ exampleUuid, rowHash: `h${exampleUuid}` }))
   expect(hasSameRows(rows, new Map(now.map((uuid) => [uuid, `h${uuid}`])))).toBe(isSame)
   expect(
     hasSameRows(

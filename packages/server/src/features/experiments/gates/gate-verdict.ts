@@ -3,7 +3,7 @@ import type { GateVerdict, VerdictCode } from '@stet/contract/vocabulary'
 import { checksName } from '../../evaluations/built-in.ts'
 import type { StoredGate } from '../../projects/project.ts'
 import type { Experiment } from '../experiment.ts'
-import type { VerdictRow, Verdicts } from '../ports.ts'
+import type { Verdicts } from '../ports.ts'
 import { armFigures } from '../report/arm-figures.ts'
 import { compareArms, passRateOf } from '../report/compare-arms.ts'
 import { type Judgment, rowResults } from '../report/outcomes.ts'
@@ -73,7 +73,7 @@ function armOf(
 
 /** Running only the broken rows again is no result for the prompt. */
 export function hasSameRows(
-  rows: readonly Pick<VerdictRow, 'exampleUuid' | 'rowHash'>[],
+  rows: readonly { exampleUuid: string; rowHash: string }[],
   now: ReadonlyMap<string, string>,
 ): boolean {
   return rows.length === now.size && rows.every(({ exampleUuid, rowHash }) => now.get(exampleUuid) === rowHash)

@@ -27,7 +27,7 @@ function verdictsOf(rows: string[][], more: { tags?: string[]; evaluation?: stri
     arms.flatMap((trials, arm) =>
       [...trials].map((mark, trial): VerdictItem => {
         const score = scoreOf[mark]
-        const facts = { uuid: `${row}.${arm}.${trial}`, arm, exampleUuid: `row-${row}`, trial }
+        const facts = { uuid: `${row}.${arm}.${trial}`, arm, exampleUuid: `row-${row}` }
         return { ...facts, outcome: score ? 'ended' : 'waiting', scores: score ? { [evaluation]: score } : {} }
       }),
     ),
@@ -35,7 +35,7 @@ function verdictsOf(rows: string[][], more: { tags?: string[]; evaluation?: stri
   const arms = rows[0]?.length ?? 0
   return {
     arms,
-    rows: rows.map((_, row) => ({ exampleUuid: `row-${row}`, name: `row ${row}`, tags, rowHash: '' })),
+    rows: rows.map((_, row) => ({ exampleUuid: `row-${row}`, name: `row ${row}`, tags })),
     items,
   }
 }
@@ -165,8 +165,8 @@ test.each([
 
 test('rows with the tag must come first, and the figures say how many of them broke', () => {
   const verdicts = verdictsOf(rowsOf(2, 0, 1))
-  verdicts.rows[1] = { exampleUuid: 'row-1', name: 'angry', tags: ['must'], rowHash: '' }
-  verdicts.rows[0] = { exampleUuid: 'row-0', name: 'late', tags: [], rowHash: '' }
+  verdicts.rows[1] = { exampleUuid: 'row-1', name: 'angry', tags: ['must'] }
+  verdicts.rows[0] = { exampleUuid: 'row-0', name: 'late', tags: [] }
   const pair = pairOf(verdicts)
   expect(pair?.rows.broke.map(({ name, must }) => [name, must])).toEqual([
     ['angry', true],
