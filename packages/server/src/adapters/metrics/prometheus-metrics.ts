@@ -45,7 +45,6 @@ export function createPrometheusMetrics({ metricsPrompts }: MetricsSettings): Pr
     requestEnded({ method, route, status, seconds }) {
       const labels = { method: knownMethods.has(method) ? method : 'other', route }
       series.requests.inc({ ...labels, status })
-      series.requestSeconds.inc({ ...labels, status }, seconds)
       series.requestDuration.observe({ ...labels, status_class: `${Math.floor(status / 100)}xx` }, seconds)
     },
     runEnded({ status, mode, projectId, path, seconds }) {

@@ -30,7 +30,6 @@ function requestSeries({ counter, histogram }: Declare) {
   const labels = ['method', 'route', 'status']
   return {
     requests: counter('stet_http_requests_total', 'Requests answered, by route and status.', labels),
-    requestSeconds: counter('stet_http_request_seconds_total', 'Time from request to end of response, summed.', labels),
     requestDuration: histogram(
       'stet_http_request_duration_seconds',
       'Time from request to end of response, by route and status class.',
