@@ -5,6 +5,8 @@ import { stet } from '../app/session.ts'
 
 /** How often a running experiment is read. */
 const pollMs = 2000
+/** How often their list is read while one runs: it counts the items of all of them. */
+const listPollMs = 10_000
 /** More than a window has room for. With four arms and the longest answers, a page has 320 KB. */
 const pageSize = 20
 const mostListed = 20
@@ -15,7 +17,7 @@ export function experimentsQuery(projectId: number, documentUuid: string) {
     queryKey: ['project', projectId, 'experiments', documentUuid],
     queryFn: async ({ signal }) =>
       (await stet.experiments.list({ projectId, documentUuid, limit: mostListed, signal })).items,
-    refetchInterval: ({ state: { data } }) => (data?.some(({ state }) => state === 'running') ? pollMs : false),
+    refetchInterval: ({ state: { data } }) => (data?.some(({ state }) => state === 'running') ? listPollMs : false),
   })
 }
 
@@ -53,7 +55,7 @@ const rowsKey = (uuid: string, ...rest: unknown[]) => ['experiment', uuid, 'rows
  */
 export function useRows(experiment: Experiment | undefined, filter: RowsFilter, { from, to }: Range) {
   const client = useQueryClient()
-  const { uuid = '', state, finishedAt } = experiment ?? {}
+  const { uuid = '', projectId, state, finishedAt } = experiment ?? {}
   const pages: { cursor: string | null; isNear: boolean; isInView: boolean }[] = []
   let next: string | null = experiment ? '' : null
   for (let first = 0; next !== null; ) {
@@ -83,7 +85,13 @@ export function useRows(experiment: Experiment | undefined, filter: RowsFilter, 
   })
   // The last scores may have come after the last reading. Pages out of view are read when they are seen again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the end of the experiment
-  useEffect(() => () => void client.invalidateQueries({ queryKey: rowsKey(uuid) }), [client, uuid, state, finishedAt])
+  useEffect(
+    () => () => {
+      void client.invalidateQueries({ queryKey: rowsKey(uuid) })
+      void client.invalidateQueries({ queryKey: ['project', projectId, 'experiments'] })
+    },
+    [client, uuid, state, finishedAt],
+  )
   const failed = loaded.find((page) => page.error)
   return {
     rows: loaded.flatMap(({ data }) => data?.items ?? []),
