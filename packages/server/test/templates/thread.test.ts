@@ -11,6 +11,7 @@ import {
   longList,
   now,
   outcome,
+  patient,
   quietLog,
   rendered,
   sourceOf,
@@ -125,7 +126,7 @@ describe('an evaluation that holds the thread of the server', () => {
 
 describe('work that ends the thread', () => {
   it('fails alone', async () => {
-    const engine = await engineWith({ timeoutMs: 200 })
+    const engine = patient(await engineWith({ timeoutMs: 200 }))
     const [failed, good, inline] = await Promise.all([
       engine.checkAnswer(endlessAnswer, attacker),
       outcome(engine, `${long}Good`, parameters, victim),
@@ -137,7 +138,7 @@ describe('work that ends the thread', () => {
   })
 
   it('is refused after the second time, but not in another workspace', async () => {
-    const engine = await engineWith({ timeoutMs: 100 })
+    const engine = patient(await engineWith({ timeoutMs: 100 }))
     for (let round = 0; round < 2; round += 1) {
       expect(await engine.checkAnswer(endlessAnswer, attacker)).toEqual({ failure: 'The evaluation took too long' })
     }
@@ -157,14 +158,14 @@ describe('the queue of the thread', () => {
     const refusal = (limitOf: string) => ({ reason: 'too-many-evaluations', details: { limitOf, retryAfter: 1 } })
     expect(await start(attacker)).toMatchObject(refusal('API key'))
     expect(await start(second)).toMatchObject(refusal('workspace'))
-    expect(await rendered(engine, `${long}x`, parameters, victim)).toBe('x')
+    expect(await rendered(patient(engine), `${long}x`, parameters, victim)).toBe('x')
     await Promise.all(held)
-    expect(await rendered(engine, `${long}y`, parameters, attacker)).toBe('y')
+    expect(await rendered(patient(engine), `${long}y`, parameters, attacker)).toBe('y')
   })
 
   it('drops the queued evaluations of a caller that disconnects', async () => {
     const engine = await engineWith({ timeoutMs: 400 })
-    const held = engine.checkAnswer(endlessAnswer, victim)
+    const held = patient(engine).checkAnswer(endlessAnswer, victim)
     const controller = new AbortController()
     const owner = { ...attacker, signal: controller.signal }
     const calls = [1, 2, 3].map((n) => failureOf(rendered(engine, `${n}${long}`, parameters, owner)))
@@ -175,7 +176,7 @@ describe('the queue of the thread', () => {
 
   it('keeps a scan that others wait for', async () => {
     const engine = await engineWith({ timeoutMs: 400 })
-    const held = engine.checkAnswer(endlessAnswer, victim)
+    const held = patient(engine).checkAnswer(endlessAnswer, victim)
     const first = new AbortController()
     const source = sourceOf(`Shared {{ a.b }}${'x'.repeat(20_000)}`)
     const left = failureOf(engine.scan(source, { ...attacker, signal: first.signal }))
