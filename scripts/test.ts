@@ -78,7 +78,7 @@ const sayMissing = () => {
   for (const { what, advice } of missing) console.warn(`*** Without ${what}: ${advice}. ***`)
   if (!values.whole)
     console.warn(
-      '*** Left to pnpm check: published clients, killed processes, measured memory, archives of projects, some flows of the console. ***',
+      '*** Left to pnpm check: published clients, server processes, measured memory, archives of projects, some flows of the console. ***',
     )
 }
 sayMissing()

@@ -103,12 +103,19 @@ const shortLived = ['--liftoff-only']
 /** Clients that are installed outside of the workspace. */
 const onlyLong = ['test/clients/mcp/**', 'test/clients/openai/**']
 
-/** Servers that are killed, again and again. `test/database` has those of the database. */
-const killed = filesOf(['runs/process-kill'])
+/** Server processes: killed ones, and what an operator does with them. `process/start` has the start of one. */
+const processes = filesOf([
+  'runs/process-kill',
+  'process/commands',
+  'process/drain',
+  'process/outgoing',
+  'process/replica-lock',
+  'process/traces',
+])
 
 /**
- * The tests that `pnpm check` adds to `pnpm test` (ADR 70): published clients, measured memory, and processes that are
- * killed. The other tests run the same code.
+ * The tests that `pnpm check` adds to `pnpm test` (ADR 70), with `processes`: published clients, measured memory, and the
+ * database's files. The other tests run the same code.
  */
 const onlyInCheck = [
   // Published clients keep their settings in globals: each file has a process of its own.
@@ -169,7 +176,7 @@ export default defineConfig({
             'test/redis/**',
             'test/scaled/**',
             ...(postgres ? (isLong ? onlyShared : onPostgres) : []),
-            ...(isWhole ? [] : killed),
+            ...(isWhole ? [] : processes),
           ],
           env: { STET_TEST_DATABASE_URL: '' },
         },
