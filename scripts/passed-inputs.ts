@@ -41,6 +41,7 @@ const wholeServer = [
   'packages/server/test/http/contract-routes.ts',
   'packages/server/test/http/declared-answers.ts',
   'packages/server/test/http/scenario.ts',
+  'packages/server/test/http/shared-server.ts',
   'packages/server/test/runs/run-bench.ts',
   'packages/server/test/runs/run-calls.ts',
   'packages/server/test/support',
