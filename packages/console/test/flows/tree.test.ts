@@ -268,6 +268,7 @@ test('the list is read again every 10 s while its tab is shown, and stays if it 
   const version = await newDraft()
   const { page } = await browser.open(server, '/settings/about', { allow: /status of 500/, isOwn: true })
   await page.clock.install()
+  const lastRuns = page.waitForResponse('**/runs?documentUuid=*')
   await page.goto(server.promptAddress('hello', version))
   await row(page, 'hello').focus()
   await page.keyboard.press('ArrowUp')
@@ -282,6 +283,8 @@ test('the list is read again every 10 s while its tab is shown, and stays if it 
   // The list does not take back a focus that it has given away.
   expect(await focused(page)).toBe(null)
 
+  // Parts of the prompt ask when they are first shown, on a busy machine later than the list.
+  await Promise.all([lastRuns, editorOf(page).ready()])
   const asked: string[] = []
   // The page may still be loading the editor's code.
   page.on('request', (request) => request.resourceType() !== 'script' && asked.push(request.url()))

@@ -57,12 +57,15 @@ export default function OpenPanes({ place, path, item, example, panes: all, edit
       {open.phase === 'open' && !hasEditor && <ErrorKeys open={open} goTo={goTo} />}
       <Pane name="text" panes={panes}>
         {open.phase === 'loading' && <Skeleton lines={6} />}
-        {open.phase === 'failed' &&
-          (open.error instanceof ApiError && open.error.reason === 'unknown-document' ? (
-            <MissingPrompt {...{ path, place, edits }} error={open.error} />
-          ) : (
-            <Failure error={open.error} what="The prompt could not be opened" onRetry={open.retry} />
-          ))}
+        {open.phase === 'failed' && (
+          <div data-failed>
+            {open.error instanceof ApiError && open.error.reason === 'unknown-document' ? (
+              <MissingPrompt {...{ path, place, edits }} error={open.error} />
+            ) : (
+              <Failure error={open.error} what="The prompt could not be opened" onRetry={open.retry} />
+            )}
+          </div>
+        )}
         {open.phase === 'open' && (
           <Suspense fallback={<Skeleton lines={6} />}>
             <PromptEditor key={open.buffer.id} {...{ open, wanted, onReached, goTo, line }} />
