@@ -1,6 +1,6 @@
 import { Experiment, ExperimentRowPage } from '@stet/contract'
 import { EXPERIMENT_LIMITS, LIMITS } from '@stet/contract/vocabulary'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { applyExperimentRetention } from '../../src/features/experiments/work/experiment-retention.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { prompt } from '../runs/run-bench.ts'
@@ -114,6 +114,37 @@ it('is stopped with its active items, and resumed without repeating the others',
   const chat = `/conversations/${rows[0]?.items[0]?.conversationUuid}/chat`
   await expectOk(bench.api('POST', chat, { body: { messages } }))
   expect([await own.rows(uuid), (await own.get(uuid)).costUsd]).toEqual([rows, costUsd])
+})
+
+it('is also stopped while a look starts its items', async () => {
+  const { bench: own } = await ownProject(['a'])
+  const { work } = bench.server.deps.experiments
+  const { listWaiting } = work
+  const held = gate()
+  const stops = ['before', 'after'] as const
+  const statuses: unknown[] = []
+  bench.fake.setDefault({ gate: held.opened, text: 'Late' })
+  for (const stop of stops) {
+    const looked = gate()
+    work.listWaiting = async (uuid, filter) => {
+      const first = stop === 'after' ? await listWaiting(uuid, filter) : undefined
+      await expectOk(bench.api('POST', `/experiments/${uuid}/stop`))
+      looked.open()
+      return first ?? (await listWaiting(uuid, filter))
+    }
+    const { uuid } = await own.created({ arms: [{ versionUuid: 'live' }] })
+    await looked.opened
+    if (stop === 'after') await vi.waitUntil(async () => (await own.get(uuid)).counts.failed === 1)
+    const [row] = await own.rows(uuid)
+    statuses.push([row?.items[0]?.state, row?.items[0]?.code])
+  }
+  work.listWaiting = listWaiting
+  held.open()
+  bench.fake.setDefault({ text: 'Hello' })
+  expect(statuses).toEqual([
+    ['waiting', null],
+    ['failed', 'abort_error'],
+  ])
 })
 
 it('reads what waits once for all items that it starts, and notes their starts at once', async () => {

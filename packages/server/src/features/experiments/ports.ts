@@ -236,11 +236,13 @@ interface OpenFilter {
 /** What the loop of each process reads and writes. Its statements do not count as requests. */
 export interface ExperimentWorkStore {
   listRunning(): Promise<RunningExperiment[]>
+  isRunning(experimentUuid: string): Promise<boolean>
   findTexts(experimentUuid: string): Promise<ExperimentTexts>
   /** Of the items from the position `from` up to but without `to`. */
   progress(experimentUuid: string, range: { from: number; to: number }): Promise<Progress>
   /** The position of the first item that has not ended, or that lacks a score. Null if there is none. */
   firstOpen(experimentUuid: string, filter: OpenFilter): Promise<number | null>
+  /** None if the experiment does not run any more. */
   listWaiting(experimentUuid: string, filter: { from: number; limit: number }): Promise<WaitingItem[]>
   markStarted(conversationUuids: readonly string[]): Promise<void>
   endItems(itemUuids: readonly string[], code: ItemCode): Promise<void>

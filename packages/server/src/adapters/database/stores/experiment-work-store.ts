@@ -41,6 +41,7 @@ const waitingSql = `
       WHERE s.uuid = x.source_run_uuid)) AS "customIdentifier"
   FROM experiment_item i LEFT JOIN example x ON x.uuid = i.example_uuid
   WHERE ${ofExperiment} AND i.position >= $2 AND i.started_at IS NULL AND i.code IS NULL
+    AND EXISTS (SELECT FROM experiment e WHERE e.uuid = $1::uuid AND e.state = 'running')
   ORDER BY i.position, i.trial, i.arm LIMIT $3`
 
 /** An item's final state. A rate limit or a dead process is not, before its second attempt. */
@@ -120,6 +121,9 @@ export function postgresExperimentWorkStore(session: SqlSession): ExperimentWork
           isKeyGone: row.is_key_gone,
         },
       }))
+    },
+    async isRunning(uuid) {
+      return (await list(`SELECT FROM experiment WHERE uuid = $1::uuid AND state = 'running'`, [uuid])).length > 0
     },
     async findTexts(uuid) {
       const [row] = await list<{ texts: string }>('SELECT texts FROM experiment WHERE uuid = $1::uuid', [uuid])

@@ -54,6 +54,11 @@ export async function advanceExperiment(deps: AdvanceDeps, look: Advancing & { s
   }
   const isRetried = progress.retrying > 0 && (await retryFailed(deps, experiment, settled))
   const hasMore = (await topUp(deps, look, progress)) || isRetried
+  // A stop sees only the items that were queued before it.
+  if (!(await work.isRunning(experiment.uuid))) {
+    await stopItems(deps, experiment)
+    return false
+  }
   const { waiting, running, costUsd } = progress
   const isSpent = costUsd >= experiment.budgetUsd
   const { from } = settled
