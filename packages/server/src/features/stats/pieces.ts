@@ -13,6 +13,8 @@ export const daySeconds = 86_400
 /** An end is stored with the time at which its transaction began. */
 export const closingMs = 600_000
 
+type ReadStored = (missing: readonly Span[]) => Promise<ReadonlyMap<number, StepCell[]>>
+
 const mostPieceBytes = 16 * 1_024 * 1_024
 const entryBytes = 200
 
@@ -31,20 +33,23 @@ export function createStatsDeps(store: StatsStore, inTurn: StatsDeps['inTurn']):
 /**
  * Reads the steps in the given spans, each of an hour or a day.
  * @param now the time of the database. Pieces that have ended before it are kept.
+ * @param readStored the steps that need not be summed, by their start
  */
 export async function readPieces(
   { stats }: PieceDeps,
   place: Piece,
-  { spans, now }: { spans: readonly Span[]; now: number },
+  { spans, now, readStored }: { spans: readonly Span[]; now: number; readStored?: ReadStored },
 ): Promise<StepCell[]> {
   const pieces = spans.map((span) => ({ ...place, ...span }))
   // Taken first, because a piece that is read may displace a kept one.
   const kept = pieces.map((piece) => stats.pieces.get(keyOf(piece)))
   const missing = pieces.filter((_, at) => !kept[at])
-  const counts = await countFacts({ stats }, missing)
+  const known = missing.length > 0 ? await readStored?.(missing) : undefined
+  const counted = missing.filter(({ from }) => !known?.has(from))
+  const counts = await countFacts({ stats }, counted)
   const read: StepCell[] = []
-  for (const [at, piece] of missing.entries()) {
-    const steps = await sumCounted({ stats }, piece, counts[at] ?? 0)
+  for (const piece of missing) {
+    const steps = known?.get(piece.from) ?? (await sumCounted({ stats }, piece, counts[counted.indexOf(piece)] ?? 0))
     for (const step of steps) read.push(step)
     if (isClosed(piece, now)) stats.pieces.set(keyOf(piece), packSteps(steps))
   }

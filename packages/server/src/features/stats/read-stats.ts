@@ -8,7 +8,7 @@ import type { Needs } from '../deps.ts'
 import { findProject } from '../documents/version-ref.ts'
 import { figuresOf, sumOf } from './cell.ts'
 import { daySeconds, groupBy, hourSeconds, isClosed, readPieces, smallestSeconds, spansOf } from './pieces.ts'
-import type { DayCells, Piece, PublicationMark, StatsKey, StepCell } from './ports.ts'
+import type { DayCells, Piece, PublicationMark, Span, StatsKey, StepCell } from './ports.ts'
 
 export interface StatsQuestion {
   caller: Caller
@@ -110,19 +110,26 @@ function rangeOf({ from, to }: StatsQuestion, now: number) {
 async function readSteps(deps: Needs<'stats'>, place: Piece, now: number): Promise<StepCell[]> {
   const { from, to, stepSeconds } = place
   if (stepSeconds < hourSeconds) return readPieces(deps, place, { spans: spansOf(place, hourMs), now })
-  const stored = stepSeconds < daySeconds ? [] : await deps.stats.store.listDays(place)
-  const isStored = new Set(stored.map(({ day }) => Date.parse(day)))
-  const days = spansOf(place, dayMs).filter((day) => !isStored.has(day.from) && day.from <= now)
+  const days = spansOf(place, dayMs).filter((day) => day.from <= now)
+  const closed = days.filter((day) => isClosed(day, now))
+  const readStored = async (missing: readonly Span[]) => {
+    const span = { from: missing[0]?.from ?? from, to: missing.at(-1)?.to ?? to }
+    const stored = await deps.stats.store.listDays({ ...place, ...span })
+    return new Map(stored.map((day) => [Date.parse(day.day), stepsOfDay(day)]))
+  }
+  const inDays = await readPieces(deps, place, {
+    ...{ spans: closed, now },
+    ...(stepSeconds === daySeconds && { readStored }),
+  })
   // Hours of a day that has not closed are pieces of their own, so that only its last ones are read again.
   const open = days.filter((day) => !isClosed(day, now))
   const hours = open.flatMap((day) => spansOf(day, hourMs)).filter((hour) => hour.from <= now)
-  const closed = await readPieces(deps, place, { spans: days.filter((day) => isClosed(day, now)), now })
   const inHours = await readPieces(deps, { ...place, stepSeconds: hourSeconds }, { spans: hours, now })
   const stepMs = stepSeconds * 1_000
   const inSteps = inHours.map(({ at, via, prompt, key, cell }) => {
     return { at: Math.floor(at / stepMs) * stepMs, via, prompt, key, cell }
   })
-  return [...stored.flatMap(stepsOfDay), ...closed, ...inSteps].filter(({ at }) => at >= from && at < to)
+  return [...inDays, ...inSteps].filter(({ at }) => at >= from && at < to)
 }
 
 function stepsOfDay({ day, cells }: { day: string; cells: DayCells }): StepCell[] {
