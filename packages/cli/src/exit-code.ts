@@ -128,7 +128,7 @@ function nextStep(code: FailureCode, given: unknown): string | undefined {
   if (Array.isArray(suggestions) && suggestions.length > 0) return `did you mean ${suggestions.join(', ')}?`
   if (Array.isArray(missing) && missing.length > 0) return `pass ${missing.map((name) => `-p ${name}=…`).join(' ')}`
   if (code === 'not_allowed' && typeof required === 'string') {
-    return `use a key with the scope ${required}; stet whoami shows those of this one`
+    return `use a key with the scope ${required}; stet whoami lists the scopes of this key`
   }
   if (code === 'not_allowed') return 'run stet login, or use another key'
   if (code === 'conflict' && listOf(conflicts).length > 0) return 'run stet pull, then try again'

@@ -67,7 +67,7 @@ test('missing parameters are named as flags', async () => {
 
 test('a missing scope is named, because another sign-in with the same key would not help', async () => {
   const { next } = await describeFailure(new sdk.ForbiddenError({ ...answer(403), details: { required: 'run' } }))
-  expect(next).toBe('use a key with the scope run; stet whoami shows those of this one')
+  expect(next).toBe('use a key with the scope run; stet whoami lists the scopes of this key')
   expect((await describeFailure(new sdk.UnauthorizedError(answer(401)))).next).toContain('stet login')
 })
 
