@@ -143,13 +143,17 @@ const rangeText = ({ from, to }: { from: number; to: number }) => ({
   from: new Date(from).toISOString(),
   to: new Date(to).toISOString(),
 })
-const lengths = { 'three hours': 3 * 3_600_000, 'two days': 2 * dayMs, 'all days': days * dayMs }
+const hourMs = 3_600_000
+/** One range for each kind of step. The first two end in the middle of the facts, and of what is read as a whole. */
+const ranges = [
+  { lengthMs: 3 * hourMs, ageMs: 3 * dayMs - 25 * 60_000 },
+  { lengthMs: 2 * dayMs, ageMs: 3 * dayMs - 5 * hourMs },
+  { lengthMs: days * dayMs, ageMs: 0 },
+]
 
-/** Asks everything about three ranges, one for each kind of step. */
 async function expectAllExact(): Promise<void> {
-  for (const lengthMs of Object.values(lengths)) {
-    // The range ends in the middle of the facts, except for the longest one.
-    const to = lengthMs === days * dayMs ? today : today - 3 * dayMs
+  for (const { lengthMs, ageMs } of ranges) {
+    const to = today - ageMs
     const range = { from: to - lengthMs, to }
     const own = inRange(range)
     const all = await ask({ ...rangeText(range), via: 'all' })

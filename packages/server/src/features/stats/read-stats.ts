@@ -66,7 +66,9 @@ export async function readStats(
     const range = rangeOf(question, now)
     const place = { projectId, documentUuid, by: by === 'none' ? 'model' : by, ...range } as const satisfies Piece
     const read = (await isOfProject(deps, place)) ? await readSteps(deps, place, now) : []
-    const steps = read.filter((step) => via === 'all' || step.via === via)
+    const isAsked = (step: StepCell) =>
+      (via === 'all' || step.via === via) && step.at >= range.from && step.at < range.to
+    const steps = read.filter(isAsked)
     const { series, other } = divide(steps, by === 'none' ? null : top)
     const labels = await labelsOf(deps, place, [...series.keys()])
     return {
@@ -106,7 +108,7 @@ function rangeOf({ from, to }: StatsQuestion, now: number) {
   return { from: Math.floor(start / stepMs) * stepMs, to: Math.ceil(end / stepMs) * stepMs, stepSeconds }
 }
 
-/** Days that are stored are read as rows, and everything else from facts. */
+/** Days that are stored are read as rows, and everything else from facts. Whole hours or days, so steps outside of the range too. */
 async function readSteps(deps: Needs<'stats'>, place: Piece, now: number): Promise<StepCell[]> {
   const { from, to, stepSeconds } = place
   if (stepSeconds < hourSeconds) return readPieces(deps, place, { spans: spansOf(place, hourMs), now })
@@ -129,7 +131,7 @@ async function readSteps(deps: Needs<'stats'>, place: Piece, now: number): Promi
   const inSteps = inHours.map(({ at, via, prompt, key, cell }) => {
     return { at: Math.floor(at / stepMs) * stepMs, via, prompt, key, cell }
   })
-  return [...inDays, ...inSteps].filter(({ at }) => at >= from && at < to)
+  return [...inDays, ...inSteps]
 }
 
 function stepsOfDay({ day, cells }: { day: string; cells: DayCells }): StepCell[] {
