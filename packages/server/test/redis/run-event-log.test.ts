@@ -67,7 +67,7 @@ function openRun() {
 it('sends nothing to Redis while no other server follows the run', async () => {
   const { runUuid, open } = openRun()
   const signalled: string[] = []
-  for (const kind of ['stop', 'tool', 'follow', 'opened'] as const)
+  for (const kind of ['stop', 'tool', 'follow', 'present', 'opened'] as const)
     follower.channel.on(kind, (id) => signalled.push(id))
   const writer = open()
   writer.append(
@@ -139,7 +139,7 @@ it('learns of each batch and of the end without looking', async () => {
   while (!onlyEnd.isAtEnd()) await onlyEnd.changed()
 })
 
-it('keeps a run alive for readers that only wait for its end', async () => {
+it('keeps a run alive for readers that only wait for its end, and publishes no events for them', async () => {
   const { runUuid, readers, open } = openRun()
   const writer = open()
   writer.append([], [providerEntry(1)])
@@ -152,6 +152,7 @@ it('keeps a run alive for readers that only wait for its end', async () => {
   await reader.changed()
   expect(reader.isAtEnd()).toBe(true)
   expect(reader.take(10)).toEqual([])
+  expect(await streamsOf(runUuid)).toBe(0)
   writer.close()
 })
 

@@ -8,7 +8,7 @@ import type { ToolSignals } from '../../features/runs/tools/tool.ts'
 import { createRunSignals, createToolSignals } from '../in-process/run-signals.ts'
 import { failFast, type RedisConnections } from './connections.ts'
 
-export type SignalKind = 'stop' | 'tool' | 'follow' | 'opened' | 'drop'
+export type SignalKind = 'stop' | 'tool' | 'follow' | 'present' | 'opened' | 'drop'
 
 export interface SignalChannel {
   /** Reaches every server, including this one. */

@@ -35,6 +35,8 @@ export class OwnedRun implements RunLogWriter {
   /** True if a follower has to learn the state of the run, or the stream may be lost. */
   #isAsked = false
   #isPublishing = false
+  /** Until then, the events have readers on other servers. Those that need only the end do not count. */
+  #readUntil = Number.NEGATIVE_INFINITY
   #isStopped = false
   #presence: RunLogReader | undefined
   #absence: NodeJS.Timeout | undefined
@@ -74,10 +76,11 @@ export class OwnedRun implements RunLogWriter {
     clearTimeout(this.#absence)
   }
 
-  /** Called when a reader on another server signals that it is there. */
-  noteFollower(): void {
+  /** Called when a reader on another server signals that it is there. Some need only the end, and no events. */
+  noteFollower(readsEvents: boolean): void {
     if (this.#isStopped) return
     this.#presence ??= this.#options.represent()
+    if (readsEvents) this.#readUntil = performance.now() + this.#options.unheardMs
     this.#isAsked = true
     this.#awaitSignals()
     this.#wake()
@@ -117,7 +120,7 @@ export class OwnedRun implements RunLogWriter {
       await turn()
       if (!this.#isFollowed()) break
       // A batch whose answer was lost is sent again unchanged: another one may have a smaller id.
-      batch ??= nextBatch(this, this.#place)
+      if (performance.now() < this.#readUntil) batch ??= nextBatch(this, this.#place)
       if (!batch && !this.#isAsked) break
       this.#isAsked = false
       try {

@@ -123,9 +123,9 @@ export class RemoteReader implements RunLogReader {
 
   /** Signals the owner that the run has a reader, and reads the stream. */
   #ask(): void {
-    const { channel, runUuid } = this.#options
+    const { channel, runUuid, afterId } = this.#options
     this.#signalledAt = performance.now()
-    channel.publish('follow', runUuid)
+    channel.publish(afterId === Number.MAX_SAFE_INTEGER ? 'present' : 'follow', runUuid)
     this.#newest = undefined
     void this.#read()
   }

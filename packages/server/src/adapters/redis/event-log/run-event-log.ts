@@ -48,11 +48,12 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
     reader?.release()
     return reader !== undefined
   }
-  channel.on('follow', (runUuid) => {
-    const run = owned.get(runUuid)
-    if (run) run.noteFollower()
-    else if (isEndedHere(runUuid)) redis.publish(keyOf(runUuid), 'ended').catch(() => undefined)
-  })
+  for (const kind of ['follow', 'present'] as const)
+    channel.on(kind, (runUuid) => {
+      const run = owned.get(runUuid)
+      if (run) run.noteFollower(kind === 'follow')
+      else if (isEndedHere(runUuid)) redis.publish(keyOf(runUuid), 'ended').catch(() => undefined)
+    })
   channel.on('drop', dropHere)
   channel.on('opened', (runUuid) => {
     for (const reader of followers) if (reader.runUuid === runUuid) void reader.look()
