@@ -13,7 +13,7 @@ function verdictsOf(rows: number, arms: number): Verdicts {
     const hasPassed = (row * (arm + 1)) % 8 !== 0
     const scores = Object.fromEntries(evaluations.map(({ uuid }) => [uuid, { hasPassed, by: 'auto' as const }]))
     const figures = { costUsd: 0.001 * (arm + 1), durationMs: 900 + (row % 100) }
-    return { uuid: `${place}`, arm, exampleUuid: `row-${row}`, trial: 1, outcome: 'ended', ...figures, scores }
+    return { uuid: `${place}`, arm, exampleUuid: `row-${row}`, outcome: 'ended', ...figures, scores }
   })
   const described = Array.from({ length: rows }, (_, row) => {
     return { exampleUuid: `row-${row}`, name: `row ${row}`, tags: [], rowHash: '' }
