@@ -118,15 +118,16 @@ it('is stopped with its active items, and resumed without repeating the others',
 
 it('is also stopped while a look starts its items', async () => {
   const { bench: own } = await ownProject(['a'])
-  const { work } = bench.server.deps.experiments
-  const { listWaiting } = work
+  const { experiments } = bench.server.deps
+  const { listWaiting, listRunning } = experiments.work
   const held = gate()
-  const stops = ['before', 'after'] as const
+  const callsBefore = bench.fake.requests.length
+  let calls = callsBefore
   const statuses: unknown[] = []
   bench.fake.setDefault({ gate: held.opened, text: 'Late' })
-  for (const stop of stops) {
-    const looked = gate()
-    work.listWaiting = async (uuid, filter) => {
+  for (const stop of ['before', 'after'] as const) {
+    const [looked, ended] = [gate(), gate()]
+    experiments.work.listWaiting = async (uuid, filter) => {
       const first = stop === 'after' ? await listWaiting(uuid, filter) : undefined
       await expectOk(bench.api('POST', `/experiments/${uuid}/stop`))
       looked.open()
@@ -134,17 +135,26 @@ it('is also stopped while a look starts its items', async () => {
     }
     const { uuid } = await own.created({ arms: [{ versionUuid: 'live' }] })
     await looked.opened
-    if (stop === 'after') await vi.waitUntil(async () => (await own.get(uuid)).counts.failed === 1)
+    // A look begins only when the one before has ended.
+    experiments.work.listRunning = () => {
+      ended.open()
+      return listRunning()
+    }
+    experiments.loop.wake()
+    await ended.opened
+    if (stop === 'after') await vi.waitUntil(async () => (await own.get(uuid)).counts.failed === 1, { timeout: 10_000 })
+    else calls = bench.fake.requests.length
     const [row] = await own.rows(uuid)
     statuses.push([row?.items[0]?.state, row?.items[0]?.code])
   }
-  work.listWaiting = listWaiting
+  Object.assign(experiments.work, { listWaiting, listRunning })
   held.open()
   bench.fake.setDefault({ text: 'Hello' })
   expect(statuses).toEqual([
     ['waiting', null],
     ['failed', 'abort_error'],
   ])
+  expect(calls).toBe(callsBefore)
 })
 
 it('reads what waits once for all items that it starts, and notes their starts at once', async () => {
