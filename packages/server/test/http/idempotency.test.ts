@@ -31,16 +31,17 @@ function post(path: string, key: string, body: unknown = {}, headers: Record<str
   return api('POST', path, { body, headers: { 'idempotency-key': key, ...headers } })
 }
 
-/** Without what the runs of stopped and resumed experiments still store. An external log is counted by its entry. */
+/** Without what the runs of stopped and resumed experiments still store. */
 async function rowCounts(): Promise<unknown> {
   // Scores of experiments are stored until they have ended.
   const running = () =>
     sql("SELECT uuid FROM experiment WHERE state = 'running' UNION ALL SELECT uuid FROM run WHERE ended_at IS NULL")
   await vi.waitUntil(async () => (await running()).length === 0, { timeout: 120_000 })
   const all = Object(await countRows(server))
-  const { idempotency_record: _records, instance: _instances, conversation: _conversations, ...counts } = all
-  const { run: _runs, run_figure: _figures, run_day: _days, ...left } = counts
-  return left
+  const { idempotency_record: _records, instance: _instances, run_day: _sums, ...counts } = all
+  const ofCaller = (table: string) => `(SELECT count(*)::int FROM ${table} WHERE via <> 'experiment') AS ${table}`
+  const [ofCallers] = await sql(`SELECT ${['conversation', 'run', 'run_figure'].map(ofCaller).join(', ')}`)
+  return { ...counts, ...ofCallers }
 }
 
 /** Runs and chats have tests of their own in `runs/idempotency`. */
