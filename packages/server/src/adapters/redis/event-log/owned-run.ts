@@ -92,8 +92,11 @@ export class OwnedRun implements RunLogWriter {
   }
 
   async #endPresence(): Promise<void> {
+    const absence = this.#absence
     try {
       await this.#options.redis.ping()
+      // A reader has signalled meanwhile.
+      if (this.#absence !== absence) return
       this.#presence?.release()
       this.#presence = undefined
     } catch {

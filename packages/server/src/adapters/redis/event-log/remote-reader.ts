@@ -202,10 +202,15 @@ export class RemoteReader implements RunLogReader {
   /** A reader that has taken everything continues with the stored event log once the run has ended in the database. */
   async #lookForEnd(): Promise<void> {
     if (!this.#isWaiting()) return
+    this.#isEndAnnounced = false
     // If the database is unavailable, the watch tries again.
     const found = await this.#options.find().catch(() => undefined)
-    this.#isEndAnnounced = false
-    if (found === undefined || found === 'active' || !this.#isWaiting()) return
+    if (found === undefined || found === 'active') return
+    if (!this.#isWaiting()) {
+      // A batch has arrived meanwhile. The end is looked up again once it was taken.
+      this.#isEndAnnounced = true
+      return
+    }
     this.#stored = storedReader(this.#options.codec, found === 'deleted' ? noEvents : found, this.#lastId)
     this.#notify()
   }
