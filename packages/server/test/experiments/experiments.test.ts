@@ -202,18 +202,63 @@ it('never exceeds its budget by more than the runs that were active', async () =
   bench.fake.setDefault({ text: 'Hello' })
 })
 
+/** Costs half a dollar. */
+const dear = { text: 'dear', usage: { prompt_tokens: 200_000, completion_tokens: 0, total_tokens: 200_000 } }
+
 it('starts nothing more when the recorded cost has reached the budget', async () => {
   const { bench: own } = await ownProject(['a', 'b', 'c', 'd'])
-  bench.fake.setDefault({
-    text: 'dear',
-    usage: { prompt_tokens: 200_000, completion_tokens: 0, total_tokens: 200_000 },
-  })
+  bench.fake.setDefault(dear)
   const { uuid } = await own.created({ arms: [{ versionUuid: 'live' }], concurrency: 1, budgetUsd: 1 })
   const ended = await own.ended(uuid)
   expect(ended).toMatchObject({ state: 'stopped', reason: 'budget', counts: { waiting: 2, ended: 2 } })
   expect(ended.costUsd).toBeCloseTo(1, 9)
   await expectOk(bench.api('POST', `/experiments/${uuid}/resume`, { body: { budgetUsd: 5 } }))
   expect(await own.ended(uuid)).toMatchObject({ state: 'completed', counts: { ended: 4 } })
+  bench.fake.setDefault({ text: 'Hello' })
+})
+
+it('counts and scores runs whose start a dead process did not note, also when it may start no more', async () => {
+  const { work } = bench.server.deps.experiments
+  const { listRunning } = work
+  const { session } = bench.server.database
+  bench.fake.setDefault(dear)
+  const cases = [
+    { budgetUsd: 0.5, isKeyGone: false },
+    { budgetUsd: 5, isKeyGone: true },
+  ]
+  for (const { budgetUsd, isKeyGone } of cases) {
+    const { bench: own, uuids } = await ownProject(['a', 'b'], { expected: 'dear' })
+    const { uuid } = await own.created({ arms: [{ versionUuid: 'live' }] })
+    await own.ended(uuid)
+    const unnoted = await session.query(
+      'UPDATE experiment_item SET started_at = NULL WHERE example_uuid = $1 RETURNING conversation_uuid::text AS uuid',
+      [uuids[0]],
+    )
+    await session.query('DELETE FROM annotation WHERE conversation_uuid = $1', [unnoted.rows[0]?.['uuid']])
+    work.listRunning = async () => (await listRunning()).map((each) => ({ ...each, isKeyGone }))
+    await expectOk(bench.api('POST', `/experiments/${uuid}/resume`, { body: { budgetUsd } }))
+    expect(await own.ended(uuid)).toMatchObject({ state: 'completed', reason: null, counts: { ended: 2 } })
+    const scores = (await own.rows(uuid)).map(({ items: [item] }) => [item?.attempt, item?.scores[0]?.passed])
+    expect(scores).toEqual(Array(2).fill([1, true]))
+    work.listRunning = listRunning
+  }
+  bench.fake.setDefault({ text: 'Hello' })
+})
+
+it('does not stop at its budget while another process has started more than the look counted', async () => {
+  const { bench: own, uuids } = await ownProject(['a', 'b'], { expected: 'dear' })
+  const { work } = bench.server.deps.experiments
+  const { finish } = work
+  const { session } = bench.server.database
+  bench.fake.setDefault(dear)
+  work.finish = async (...args) => {
+    work.finish = finish
+    await session.query('UPDATE experiment_item SET started_at = now() WHERE example_uuid = $1', [uuids[1]])
+    return finish(...args)
+  }
+  const { uuid } = await own.created({ arms: [{ versionUuid: 'live' }], concurrency: 1, budgetUsd: 0.5 })
+  // Its conversation is missing, as if it was deleted.
+  expect(await own.ended(uuid)).toMatchObject({ state: 'completed', reason: null, counts: { ended: 1, failed: 1 } })
   bench.fake.setDefault({ text: 'Hello' })
 })
 
@@ -383,11 +428,11 @@ it('does not complete before the scores that an edit in its last moment has drop
   const { session } = bench.server.database
   const { work } = bench.server.deps.experiments
   const { finish } = work
-  work.finish = async (uuid, change) => {
+  work.finish = async (...args) => {
     work.finish = finish
     await expectOk(bench.api('PUT', row, { body: { expected: 'Bye' } }))
     await session.query('UPDATE experiment_item SET started_at = NULL WHERE example_uuid = $1', [uuids[0]])
-    return finish(uuid, change)
+    return finish(...args)
   }
   const { uuid } = await own.created()
   expect(await own.ended(uuid)).toMatchObject({ state: 'completed' })

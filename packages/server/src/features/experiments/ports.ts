@@ -233,6 +233,12 @@ interface OpenFilter {
   from: number
 }
 
+/** What a look has counted before it ends the experiment. */
+interface Seen extends Pick<RunningExperiment, 'revision'> {
+  /** Items without a run. */
+  unstarted: number
+}
+
 /** What the loop of each process reads and writes. Its statements do not count as requests. */
 export interface ExperimentWorkStore {
   listRunning(): Promise<RunningExperiment[]>
@@ -255,10 +261,14 @@ export interface ExperimentWorkStore {
   listLastEnds(experimentUuid: string, limit: number): Promise<EndedRunFacts[]>
   /** Items that have ended for good and have fewer automatic scores than evaluations. */
   listUnscored(experimentUuid: string, filter: OpenFilter & { limit: number }): Promise<UnscoredItem[]>
-  /** Completes nothing that has another revision, or an item to start. */
+  /**
+   * Returns false if it has ended already, or if it is not as the caller has `seen` it: then it needs another look. Also
+   * notes starts that a dead process did not note.
+   */
   finish(
     experimentUuid: string,
-    change: Pick<StateChange, 'state' | 'reason' | 'isStale'> & { revision?: string },
+    change: Pick<StateChange, 'state' | 'reason' | 'isStale'>,
+    seen?: Seen,
   ): Promise<boolean>
   /** Null if the row was deleted. Waits for an edit that is under way. */
   rowRevision(exampleUuid: string): Promise<string | null>

@@ -100,6 +100,21 @@ const dropSql = `
         ((r.result->'response')::jsonb - 'object'::text) || '{"text": "", "toolCalls": []}'::jsonb))::json END
   FROM dropped d WHERE r.conversation_uuid = d.uuid AND r.ended_at IS NOT NULL`
 
+/**
+ * Notes the starts that a dead process did not note. Refuses a state of the experiment ($5) or a number of items without a
+ * run ($6) that is not the one that was counted. Null skips the check.
+ */
+const finishSql = `
+  WITH item AS (
+    SELECT i.uuid, EXISTS (SELECT FROM conversation c WHERE c.uuid = i.conversation_uuid) AS "hasRun"
+    FROM experiment_item i WHERE ${ofExperiment} AND i.started_at IS NULL AND i.code IS NULL
+  ), noted AS (
+    UPDATE experiment_item i SET started_at = now() FROM item u WHERE i.uuid = u.uuid AND u."hasRun" AND i.started_at IS NULL
+  )
+  UPDATE experiment e SET state = $2, reason = $3, is_stale = is_stale OR $4, finished_at = now()
+  WHERE uuid = $1::uuid AND state = 'running' AND ($5::text IS NULL OR (
+    e.xmin::text = $5 AND (SELECT count(*) FROM item WHERE NOT "hasRun") = $6::int))`
+
 type List = <Row>(sql: string, params: readonly unknown[]) => Promise<Row[]>
 
 /** How long an item waits for its second attempt. */
@@ -174,15 +189,9 @@ export function postgresExperimentWorkStore(session: SqlSession): ExperimentWork
 /** The end of an experiment, and of its answers. */
 function endsIn(session: SqlSession, list: List): Pick<ExperimentWorkStore, 'finish' | 'rowRevision' | 'dropAnswers'> {
   return {
-    async finish(uuid, { state, reason, isStale = false, revision = null }) {
-      const { affectedRows } = await session.query(
-        `UPDATE experiment e SET state = $2, reason = $3, is_stale = is_stale OR $4, finished_at = now()
-         WHERE uuid = $1::uuid AND state = 'running' AND ($2 <> 'completed' OR (e.xmin::text = $5 AND NOT EXISTS (
-           SELECT FROM experiment_item i WHERE i.experiment_id = e.id AND i.started_at IS NULL AND i.code IS NULL
-             AND NOT EXISTS (SELECT FROM conversation c WHERE c.uuid = i.conversation_uuid))))`,
-        [uuid, state, reason, isStale, revision],
-      )
-      return affectedRows === 1
+    async finish(uuid, { state, reason, isStale = false }, seen) {
+      const counted = seen ? [seen.revision, seen.unstarted] : [null, null]
+      return (await session.query(finishSql, [uuid, state, reason, isStale, ...counted])).affectedRows === 1
     },
     async rowRevision(exampleUuid) {
       // Waits for an edit that is not committed yet.

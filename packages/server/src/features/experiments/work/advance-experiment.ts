@@ -42,11 +42,13 @@ export async function advanceExperiment(deps: AdvanceDeps, look: Advancing & { s
   const found = await deps.stores.evaluations.listByUuids(experiment.workspaceId, experiment.evaluationUuids)
   const automatic = found.filter(({ type }) => type === 'rule' || type === 'judge')
   const progress = await progressNow(work, experiment.uuid, settled, automatic)
+  // Other processes may start items, which are paid, and rows may be edited: both need another look.
+  const seen = { revision: experiment.revision, unstarted: progress.waiting - progress.retrying }
   // Scores of answers that are there need no key.
   if (experiment.isKeyGone && progress.waiting + progress.running > 0) {
-    await work.finish(experiment.uuid, { state: 'stopped', reason: 'key' })
-    await stopItems(deps, experiment)
-    return false
+    const isFirst = await work.finish(experiment.uuid, { state: 'stopped', reason: 'key' }, seen)
+    if (isFirst) await stopItems(deps, experiment)
+    return !isFirst
   }
   if (await isProviderDown(deps, experiment, { progress, settled })) {
     await work.finish(experiment.uuid, { state: 'failed', reason: 'provider' })
@@ -65,14 +67,12 @@ export async function advanceExperiment(deps: AdvanceDeps, look: Advancing & { s
   const scored = await scoreEnded(deps, experiment, { automatic, from, texts, maySpend: !isSpent })
   if (hasMore || running > 0 || scored === 'waiting' || (waiting > 0 && !isSpent)) return hasMore
   const isStale = await haveArmsChanged(deps, experiment, await texts())
-  const { uuid, revision } = experiment
-  if (waiting === 0 && scored === 'complete') {
-    // A row that was edited meanwhile is scored in the next look.
-    return !(await work.finish(uuid, { state: 'completed', reason: null, isStale, revision }))
-  }
-  await work.finish(uuid, { state: 'stopped', reason: 'budget', isStale })
-  return false
+  const isComplete = waiting === 0 && scored === 'complete'
+  const change = isComplete ? ({ state: 'completed', reason: null } as const) : budgetReached
+  return !(await work.finish(experiment.uuid, { ...change, isStale }, seen))
 }
+
+const budgetReached = { state: 'stopped', reason: 'budget' } as const
 
 /** After the last position: each row has at least one item. */
 const end = EXPERIMENT_LIMITS.maxRuns.most
