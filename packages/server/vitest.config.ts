@@ -19,7 +19,7 @@ const filesOf = (names: readonly string[]) => names.map((name) => `test/${name}.
  */
 const onBothDatabases = filesOf([
   'http/body', // texts that a database returns in several pieces
-  'http/deletion', // batches, and deletions against concurrent runs
+  'http/deletion', // batches, deletions against concurrent runs, and an experiment whose rows are edited and erased
   'http/idempotency', // claims, and the work in their transaction
   'http/workspace-full', // sizes of rows, and ranges of pages
   'process/commands', // commands beside a server that runs on PostgreSQL
@@ -39,7 +39,7 @@ const onBothDatabases = filesOf([
  * test` and `pnpm test:long` on the embedded database.
  */
 const onPostgres = filesOf([
-  'experiments/experiments', // items and their runs, scores and figures in one statement
+  'experiments/experiments', // items and their runs, scores and figures in one statement: http/deletion has one on both
   'experiments/gates', // scores that are dropped and given again
   'http/declared-errors/declared-errors', // every statement of every route: http/fuzz calls each on the embedded one
   'http/check', // the search for referring prompts; statement counts

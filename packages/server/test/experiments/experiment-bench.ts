@@ -42,7 +42,6 @@ export async function experimentBench(
 ): Promise<ExperimentBench> {
   const fake = await fakeProvider()
   const opened = await openServer({ OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url, ...environment }, options)
-  noteEnds(opened.server)
   const parts = await experimentProject(opened)
   return {
     ...opened,
@@ -75,7 +74,7 @@ function noteEnds(server: TestServer): void {
 
 function nextEnd(server: TestServer): Promise<unknown> {
   const ends = experimentEnds.get(server)
-  if (!ends) throw new Error('The server is not one of experimentBench')
+  if (!ends) throw new Error('The server has no project of experimentProject')
   return once(ends, 'end')
 }
 
@@ -92,6 +91,7 @@ export async function endedExperiment({ server, api }: Pick<Opened, 'server' | '
 
 /** A further project on the same server. */
 export async function experimentProject({ server, api }: Pick<Opened, 'server' | 'api'>): Promise<Project> {
+  if (!experimentEnds.has(server)) noteEnds(server)
   const project = await createTestProject(api, { greet: texts.live })
   const draft = await project.newDraft()
   await expectOk(api('POST', `${draft}/documents/create-or-update`, { body: { path: 'greet', prompt: texts.draft } }))

@@ -7,7 +7,6 @@ import { prompt } from '../runs/run-bench.ts'
 import { count, seed } from '../support/counts.ts'
 import { gate } from '../support/gate.ts'
 import { seededRandom } from '../support/random.ts'
-import { tablesHolding } from '../support/stored-text.ts'
 import { type ExperimentBench, expectOk, experimentBench, experimentProject } from './experiment-bench.ts'
 
 let bench: ExperimentBench
@@ -517,40 +516,6 @@ it('counts what every judge costs, and deletions, retention and erasures reach i
   expect(erased.body).toEqual({ deleted: 4, active: 0 })
   await expect.poll(() => left()).toEqual([])
   bench.fake.setDefault({ text: 'Hello' })
-})
-
-it('erases a row whose source was purged before, and the answers to it', async () => {
-  const { bench: own } = await ownProject([])
-  const { projectId } = own
-  const ran = async (customIdentifier: string) => {
-    const body = { path: 'greet', parameters: { name: 'Ada' }, customIdentifier }
-    const { uuid } = (await expectOk(bench.api('POST', `${own.live}/documents/run`, { body }))).body
-    const run = await expectOk(bench.api('GET', `/runs/${String(uuid)}`))
-    await expectOk(
-      bench.api('POST', `/projects/${projectId}/examples/from-runs`, { body: { runs: [run.body['uuid']] } }),
-    )
-    return uuid
-  }
-  const sources = [await ran('customer-8'), await ran('customer-9')]
-  for (const uuid of sources) await expectOk(bench.api('DELETE', `/conversations/${String(uuid)}`))
-  const { session } = bench.server.database
-  const vias = async () => {
-    const { rows } = await session.query('SELECT via FROM conversation WHERE project_id = $1', [projectId])
-    return rows.map(({ via }) => via)
-  }
-  await expect.poll(vias).toEqual([])
-  const { uuid } = await own.created({ arms: [{ versionUuid: 'live' }] })
-  await own.ended(uuid)
-  const elsewhere = `/conversations?customIdentifier=customer-8&projectId=${bench.projectId}`
-  expect((await expectOk(bench.api('DELETE', elsewhere))).body).toEqual({ deleted: 0, active: 0 })
-  const erased = await expectOk(bench.api('DELETE', '/conversations?customIdentifier=customer-8'))
-  expect(erased.body).toEqual({ deleted: 1, active: 0 })
-  await expect.poll(vias).toEqual(['experiment'])
-  expect(await tablesHolding(bench.server, 'customer-8')).toEqual([])
-  expect((await own.rows(uuid)).map(({ name, parameters }) => [name, parameters])).toEqual([
-    ['erased', null],
-    [expect.stringMatching(/^run /), { name: 'Ada' }],
-  ])
 })
 
 it('keeps a deleted answer until its judge has ended, also that of an earlier attempt, and then deletes both', async () => {

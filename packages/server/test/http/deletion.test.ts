@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectOk, experimentProject } from '../experiments/experiment-bench.ts'
 import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
 import { tablesHolding } from '../support/stored-text.ts'
 import { apiCaller } from './api-call.ts'
@@ -204,6 +205,42 @@ describe('DELETE /conversations?customIdentifier=', () => {
     await untilPurged(before)
     await expect.poll(() => sql('SELECT * FROM erasure')).toEqual([])
     expect((await bench.api('GET', `/conversations/${after}`)).status).toBe(200)
+  })
+
+  it('also deletes examples of conversations that were purged before, and what an experiment ran from them', async () => {
+    bench.fake.setDefault({ text: 'fine' })
+    const own = await experimentProject(bench)
+    const { projectId } = own
+    const ran = async (customIdentifier: string) => {
+      const body = { path: 'greet', parameters: { name: 'Ada' }, customIdentifier }
+      const uuid = String((await expectOk(bench.api('POST', `${own.live}/documents/run`, { body }))).body['uuid'])
+      const run = await expectOk(bench.api('GET', `/runs/${uuid}`))
+      const saved = { runs: [run.body['uuid']] }
+      await expectOk(bench.api('POST', `/projects/${projectId}/examples/from-runs`, { body: saved }))
+      return uuid
+    }
+    const [name, other] = [marker(), marker()]
+    for (const uuid of [await ran(name), await ran(other)]) await expectOk(remove(uuid))
+    const vias = async () =>
+      (await sql('SELECT via FROM conversation WHERE project_id = $1', [projectId])).map(({ via }) => via)
+    await expect.poll(vias).toEqual([])
+    const { uuid } = await own.created({ arms: [{ versionUuid: 'live' }] })
+    await own.ended(uuid)
+    // The experiment runs again until the rows are scored.
+    const [first] = await own.rows(uuid)
+    const example = `/projects/${projectId}/examples/${first?.exampleUuid}`
+    await expectOk(bench.api('PUT', example, { body: { expected: 'Bye' } }))
+    expect(await own.ended(uuid)).toMatchObject({ state: 'completed', counts: { ended: 2 } })
+    expect((await own.rows(uuid)).map(({ items: [item] }) => item?.scores[0]?.passed)).toEqual([false, null])
+    const elsewhere = Number(/\d+/.exec(bench.live)?.[0])
+    expect((await expectOk(erase(name, `&projectId=${elsewhere}`))).body).toEqual({ deleted: 0, active: 0 })
+    expect((await expectOk(erase(name))).body).toEqual({ deleted: 1, active: 0 })
+    await expect.poll(vias).toEqual(['experiment'])
+    await untilPurged(name)
+    expect((await own.rows(uuid)).map(({ name: shown, parameters }) => [shown, parameters])).toEqual([
+      ['erased', null],
+      [expect.stringMatching(/^run /), { name: 'Ada' }],
+    ])
   })
 
   it('deletes more conversations than one batch', async () => {
