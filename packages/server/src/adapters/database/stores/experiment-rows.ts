@@ -36,7 +36,7 @@ export const codeOfItem = `CASE
     WHEN r.status = 'error' THEN coalesce(r.error_code, 'unknown_error')
     WHEN r.status = 'completed' AND json_array_length(r.result->'toolRequests') > 0 THEN 'open-tool-call' END`
 
-/** @param items which ones, by a condition. A run's cost and those of earlier attempts and of judges are counted once. */
+/** @param items A condition that selects the items. A run's cost and those of earlier attempts and of judges are counted once. */
 export const progressSql = (items: string, run = runOfItem) => `
   WITH item AS (
     SELECT i.experiment_id, i.other_uuids, ${stateOfItem} AS state, ${costOfRun} AS usd

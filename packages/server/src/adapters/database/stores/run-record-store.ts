@@ -187,8 +187,8 @@ function scannedByUuid({ first, last }: NonNullable<RunFilter['uuid']>, after?: 
 }
 
 /**
- * A list of a prompt or a project that the planner does not know makes it expect ten times the runs of an average one. It
- * would read and sort all runs of one that its statistics take for rare, for example of a new one.
+ * Hides the value from the planner (`= ANY(subquery)`), so that it does not read and sort all runs of a prompt or a project
+ * that its statistics take for rare, for example of a new one.
  */
 function scannedRuns(projectId: number, { documentUuid, status, from, to }: RunFilter, after?: RunPlace): Prisma.Sql {
   // No index has both the prompt and the state.
@@ -209,8 +209,8 @@ const before = (after?: RunPlace) =>
   after ? Prisma.sql`(r.created_at, r.uuid) < (${after.createdAt}::timestamptz, ${after.uuid}::uuid)` : Prisma.sql`true`
 
 /**
- * All conditions of the filter. Only for a run that meets those on its own columns, its conversation is read: an AND would
- * also read it after a null. A conversation without runs has no project here.
+ * All conditions of the filter. CASE, not AND: the conversation is read only if the run's own columns match. AND would read
+ * it after a null, too. A conversation without runs has no project here.
  */
 function matching(projectId: number, filter: RunFilter): Prisma.Sql {
   const { status, path, versionUuid, documentUuid, customIdentifier, model, via, authorId } = filter

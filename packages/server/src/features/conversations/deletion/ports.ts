@@ -73,7 +73,7 @@ export interface DeletionStore {
   hideConversation(workspaceId: number, uuid: string): Promise<boolean>
   /** Hides one batch of ended conversations, except `active`. An empty batch leaves only active and locked ones. */
   hideErased(erasure: ErasureRequest, active: readonly string[]): Promise<string[]>
-  /** Deletes the examples that were saved from hidden and from purged conversations, whatever deleted those. */
+  /** Deletes the examples that were saved from hidden and from purged conversations, regardless of what deleted them. */
   forgetExamples(erasure: ErasureRequest): Promise<void>
   hideOfProject(projectId: number): Promise<string[]>
   /** Hides one batch of expired conversations, starting after `after`. Expiry uses the database clock. */
