@@ -5,8 +5,10 @@ import { stet } from '../app/session.ts'
 
 /** How often a running experiment is read. */
 const pollMs = 2000
-/** How often their list is read while one runs: it counts the items of all of them. */
-const listPollMs = 10_000
+/** How often a large one is read, and their list while one runs: the server counts all their items each time. */
+const slowPollMs = 10_000
+/** An experiment with more items is large. */
+const mostPolled = 400
 /** More than a window has room for. With four arms and the longest answers, a page has 320 KB. */
 const pageSize = 20
 const mostListed = 20
@@ -17,7 +19,7 @@ export function experimentsQuery(projectId: number, documentUuid: string) {
     queryKey: ['project', projectId, 'experiments', documentUuid],
     queryFn: async ({ signal }) =>
       (await stet.experiments.list({ projectId, documentUuid, limit: mostListed, signal })).items,
-    refetchInterval: ({ state: { data } }) => (data?.some(({ state }) => state === 'running') ? listPollMs : false),
+    refetchInterval: ({ state: { data } }) => (data?.some(({ state }) => state === 'running') ? slowPollMs : false),
   })
 }
 
@@ -25,9 +27,11 @@ export function experimentQuery(uuid: string) {
   return queryOptions({
     queryKey: ['experiment', uuid],
     queryFn: ({ signal }) => stet.experiments.get(uuid, { signal }),
-    refetchInterval: ({ state: { data } }) => (data?.state === 'running' ? pollMs : false),
+    refetchInterval: ({ state: { data } }) => (data?.state === 'running' ? pollMsOf(data) : false),
   })
 }
+
+const pollMsOf = ({ counts }: Experiment) => (counts.total > mostPolled ? slowPollMs : pollMs)
 
 /** Computed again when an item has ended, and when the experiment has. @param evaluation null for all that count together */
 export function reportQuery(experiment: Experiment | undefined, evaluation: string | null) {
