@@ -281,6 +281,19 @@ describe('errors', () => {
     expect(errorOf(answer)).toEqual({ status, type: 'invalid_request_error', param: expect.any(String), code })
   })
 
+  it('have one text for a response that is not there, also if the run is one of the API', async () => {
+    const begun = await api('POST', `${project.live}/documents/run`, { body: { path: 'pmpt_a' } })
+    const listed = await api('GET', `/projects/${project.id}/runs`)
+    const ran = (listed.body['items'] as { uuid: string; conversationUuid: string }[]).find(
+      ({ conversationUuid }) => conversationUuid === begun.body['uuid'],
+    )
+    const paths = [`resp_${ran?.uuid.replaceAll('-', '')}`, unknownResponse, 'resp_1'].map((id) => `/responses/${id}`)
+    const answers = await Promise.all(paths.map((path) => call('GET', path)))
+    const message = 'There is no such response, or this key may not see it'
+    const error = { message, param: '', code: 'response_not_found', stet: { name: 'NotFoundError' } }
+    expect(answers.map(({ status, body }) => [status, body])).toMatchObject(Array(3).fill([404, { error }]))
+  })
+
   it.each([
     ['invalid JSON', '{', 400, 'malformed-json'],
     ['a list', '[]', 400, undefined],

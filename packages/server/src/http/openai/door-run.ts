@@ -13,6 +13,7 @@ import type { DoorRun } from '../../wire/openai/responses.ts'
 import type { PlacedItem, ShownItem } from '../../wire/openai/shown-items.ts'
 import { readKept, storedEnd } from '../../wire/openai/stored-run.ts'
 import type { HttpDeps } from '../http-deps.ts'
+import { noSuchResponse } from './errors.ts'
 
 export interface ReadRun {
   run: DoorRun
@@ -43,7 +44,7 @@ export async function readRun(deps: HttpDeps, caller: Caller, runUuid: string, k
 }
 
 export function unknownResponse(code = 'response_not_found', param = ''): DoorRefusal {
-  return new DoorRefusal(404, { code, param, message: 'There is no such response, or this key may not see it' })
+  return new DoorRefusal(404, { code, param, message: noSuchResponse })
 }
 
 /** Replaces references by the items that earlier responses had. @throws DoorRefusal `item_not_found` */

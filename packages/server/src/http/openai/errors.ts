@@ -18,6 +18,9 @@ const codes: Readonly<Record<string, string>> = {
   'unknown-route': 'unknown_route',
 }
 
+/** Also for a run of the API: it is no response. */
+export const noSuchResponse = 'There is no such response, or this key may not see it'
+
 export const showDoorError: ShowError = (error, _req, requestId) => {
   if (error instanceof DoorRefusal) {
     const { status, message, param, code } = error
@@ -30,7 +33,7 @@ export const showDoorError: ShowError = (error, _req, requestId) => {
 function inDoorForm({ status, headers, body }: ErrorResponse): ReturnType<ShowError> {
   const code = codeOf(status, body)
   const shown = {
-    message: body.message,
+    message: body.reason === 'unknown-run' ? noSuchResponse : body.message,
     type: status >= 500 ? 'server_error' : (types[status] ?? 'invalid_request_error'),
     param: code === 'model_not_found' ? 'model' : '',
     code,
