@@ -14,13 +14,13 @@ export function Time({ at }: { at: string }) {
   )
 }
 
-/** The present time in milliseconds since 1970, read again after each interval. */
-export function useNow(intervalMs: number): number {
-  const [now, setNow] = useState(Date.now)
+/** What the clock says, read again after each interval: by default the milliseconds since 1970. */
+export function useNow(intervalMs: number, clock: () => number = Date.now): number {
+  const [now, setNow] = useState(clock)
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), intervalMs)
+    const timer = setInterval(() => setNow(clock()), intervalMs)
     return () => clearInterval(timer)
-  }, [intervalMs])
+  }, [intervalMs, clock])
   return now
 }
 

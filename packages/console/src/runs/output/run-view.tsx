@@ -119,10 +119,13 @@ function Waiting({ view }: { view: View }) {
   )
 }
 
-/** @param since in milliseconds of `performance.now()` */
+/** @param since in milliseconds of `performance.now()`, which is not changed when the machine's clock is set */
 function useElapsed(since: number): number {
-  return Math.max(0, useNow(100) - performance.timeOrigin - since)
+  return Math.max(0, useNow(100, steadyClock) - since)
 }
+
+const steadyClock = () => performance.now()
+
 function JsonOf({ view }: { view: View }) {
   const value = view.object ? view.object.value : view.result
   if (value === null && !view.object)
