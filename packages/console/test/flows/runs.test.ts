@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { violations } from '../support/axe.ts'
-import { consoleBrowser } from '../support/browser.ts'
+import { consoleBrowser, isOnTop } from '../support/browser.ts'
 import { editorOf } from '../support/editor-page.ts'
 import { keysOf } from '../support/keys.ts'
 import { frontMatter } from '../support/run-part.ts'
@@ -162,9 +162,15 @@ it('is found by the start of its uuid, and shows inputs, Markdown, timeline and 
   const keys = keysOf(page)
   await keys.tabTo(page.getByRole('tab', { name: 'Messages' }))
   await keys.press('ArrowRight')
-  await keys.tabTo(page.getByRole('button', { name: /^Model gpt-4o-mini/ }))
+  const bar = page.getByRole('button', { name: /^Model gpt-4o-mini/ })
+  await page.setViewportSize({ width: 1440, height: 300 })
+  await keys.tabTo(bar)
+  await bar.evaluate((row) => row.scrollIntoView({ block: 'end' }))
   await keys.press('Enter')
   await page.getByText(/12 tokens in/).waitFor()
+  // Its details do not cover it.
+  expect(await isOnTop(bar)).toBe(true)
+  await page.setViewportSize({ width: 1440, height: 900 })
   expect(new URL(page.url()).search).toBe('?tab=timeline&at=1')
   // An earlier run of its conversation has its events too.
   const body = { messages: [{ role: 'user', content: 'More' }] }

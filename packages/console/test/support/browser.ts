@@ -1,6 +1,6 @@
 /** Debian's Chromium, and pages that may not misbehave: no error, no refused content, no other origin, no secret in sight. */
 
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
 import { tally } from '../../../../scripts/tally.ts'
 import { chromiumFlags, chromium as consoleChromium } from '../../../sdk/test/browser/chromium.ts'
@@ -170,6 +170,14 @@ async function signIn(context: BrowserContext, server: Reached, apiKey: string):
     headers: { 'X-Stet-Console': '1' },
   })
   if (response.status() !== 201) throw new Error(`sign-in failed: ${response.status()} ${await response.text()}`)
+}
+
+/** Whether the middle of the element is in view and nothing covers it. Unlike a click, this never scrolls. */
+export function isOnTop(target: Locator): Promise<boolean> {
+  return target.evaluate((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect()
+    return element.contains(document.elementFromPoint(x + width / 2, y + height / 2))
+  })
 }
 
 async function observe(context: BrowserContext, watch: Watch): Promise<void> {

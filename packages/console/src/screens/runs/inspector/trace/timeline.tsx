@@ -1,6 +1,6 @@
 import type { RunDetails, RunSpan } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useRef } from 'react'
+import { type RefObject, useEffect, useMemo, useRef } from 'react'
 import { useRowKeys } from '../../../../app/shortcuts.ts'
 import { isActiveRun, spanFigures } from '../../../../runs/run-figures.ts'
 import { join } from '../../../../ui/button.tsx'
@@ -69,7 +69,7 @@ export function Timeline({ run, followed, at, onOpen }: TimelineProps) {
       {isActive && (
         <p className={layout['small']}>Times of arrival. The measured times follow at the end of the run.</p>
       )}
-      {at !== undefined && spans[at] && <Details key={at} {...{ run, spans, at }} />}
+      {at !== undefined && spans[at] && <Details key={at} {...{ run, spans, at, list }} />}
     </section>
   )
 }
@@ -117,15 +117,20 @@ interface DetailsProps extends Pick<TimelineProps, 'run'> {
   spans: readonly RunSpan[]
   /** The place of the open span. */
   at: number
+  list: RefObject<HTMLOListElement | null>
 }
 
 /** The figures of the open span, and the arguments and the result of its call. In reach wherever the list is. */
-function Details({ run, spans, at }: DetailsProps) {
+function Details({ run, spans, at, list }: DetailsProps) {
   const { data } = useQuery(conversationQuery(run.conversationUuid))
   const calls = useMemo(() => {
     const [from, to] = run.messageRange ?? []
     return callsIn(data?.conversation.slice(from, to) ?? [])
   }, [data, run.messageRange])
+  // They appear over the end of the list, where the row may be.
+  useEffect(() => {
+    list.current?.querySelector('[aria-pressed="true"]')?.scrollIntoView({ block: 'nearest' })
+  }, [list])
   const span = spans[at]
   if (!span) return null
   const { kind, name } = span
