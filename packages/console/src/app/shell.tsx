@@ -60,20 +60,23 @@ function Frame({ serverVersion }: { serverVersion: string }) {
       <Rail>
         <SkipLink to={main} />
       </Rail>
-      <main ref={main} className={css['main']}>
-        <Lines />
-        <TopBar slot={setSlot} />
-        <FirstSteps />
-        <BarSlot value={slot}>
-          <div className={css['screen']} data-screen>
-            <Suspense fallback={<LoadingScreen />}>
-              <Outlet />
-              <TitleFocus main={main} />
-            </Suspense>
-          </div>
-        </BarSlot>
+      <div className={css['main']}>
+        <main ref={main} className={css['main']}>
+          <Lines />
+          <TopBar slot={setSlot} />
+          <FirstSteps />
+          <BarSlot value={slot}>
+            <div className={css['screen']} data-screen>
+              <Suspense fallback={<LoadingScreen />}>
+                <Outlet />
+                <TitleFocus main={main} />
+              </Suspense>
+            </div>
+          </BarSlot>
+        </main>
+        {/* Outside, so that a toast that goes gives the focus back to the part of the screen that had it. */}
         <Toasts />
-      </main>
+      </div>
       <Overlays />
     </div>
   )
@@ -89,6 +92,7 @@ function TitleFocus({ main }: { main: RefObject<HTMLElement | null> }) {
 function LoadingScreen() {
   return (
     <Screen>
+      <title>stet</title>
       <Skeleton lines={6} />
     </Screen>
   )

@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { skeletons } from '../../src/screens/prompts/edits/skeletons.ts'
-import { consoleBrowser, rarely } from '../support/browser.ts'
+import { consoleBrowser, isOnTop, rarely } from '../support/browser.ts'
 import { editorOf, lookAgain } from '../support/editor-page.ts'
 import { type ConsoleServer, sharedServer, thousandPrompts } from '../support/server.ts'
 
@@ -40,7 +40,7 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   expect(page.url()).toBe(server.promptAddress('support/closing', draft))
 
   // Screen readers announce what is added to a live region, not a new one.
-  const live = await page.locator('main > section[aria-live]').elementHandle()
+  const live = await page.locator('section[aria-live]').elementHandle()
   await row(page, 'support/closing').focus()
   await page.keyboard.press('F2')
   await submit(page, 'Rename', 'support/goodbye')
@@ -87,7 +87,12 @@ test('a prompt is created, renamed, deleted, brought back and reverted in a draf
   const dialog = page.getByRole('dialog', { name: 'New prompt' })
   await page.setViewportSize({ width: 360, height: 480 })
   await dialog.getByRole('button', { name: 'Cancel' }).click({ trial: true })
-  await dialog.getByRole('button', { name: 'Undo' }).click()
+  // A click would scroll first.
+  await page.setViewportSize({ width: 1440, height: 300 })
+  await dialog.evaluate((box) => box.scrollTo(0, 0))
+  const undo = dialog.getByRole('button', { name: 'Undo' })
+  expect(await isOnTop(undo)).toBe(true)
+  await undo.click()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.setViewportSize({ width: 1440, height: 900 })
   await heading(page, 'support/goodbye')
@@ -391,7 +396,9 @@ test('a name with spaces and accents becomes a path, which is shown before, and 
   await page.goto(server.promptAddress(bad, draft))
   await heading(page, bad)
   await page.getByText('There is no prompt at this address.').waitFor()
-  // On a narrow screen it says so in any tab.
+  // It says so in any tab, also where the examples have the room of the text.
+  await page.goto(`${server.promptAddress(bad, draft)}?tab=examples`)
+  await page.getByText('There is no prompt at this address.').waitFor()
   await page.setViewportSize({ width: 360, height: 780 })
   await page.goto(`${server.promptAddress('helo', draft)}?tab=run`)
   await page.getByRole('alert').getByRole('link', { name: 'hello' }).waitFor()

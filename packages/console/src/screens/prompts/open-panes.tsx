@@ -42,7 +42,7 @@ interface OpenPanesProps {
 export default function OpenPanes({ place, path, item, example, panes: all, edits }: OpenPanesProps) {
   const { projectId, versionUuid } = place
   const open = useOpenPrompt({ projectId, versionUuid, path })
-  const panes = open.phase === 'failed' && all.layout === 'narrow' ? textAlone(all) : all
+  const panes = open.phase === 'failed' && all.layout !== 'medium' ? textAlone(all) : all
   const { wanted, onReached, goTo } = useWantedPlace(panes)
   const hasEditor = useHasBeen(panes.isShown('text'))
   const { line } = useSearch({ strict: false })
