@@ -128,7 +128,8 @@ test('a screen that hides the focus while it loads more data gives it back', asy
   const other = await sharedServer({ other: 'Other' })
   const { page } = await browser.open(server, `/p/${server.project.id}/history`)
   const keys = keysOf(page)
-  await keys.tabTo(page.getByRole('link', { name: 'v1', exact: true }))
+  const first = page.getByRole('link', { name: 'v1', exact: true })
+  await keys.tabTo(first)
   let answer = () => {}
   const mayAnswer = new Promise<void>((resolve) => {
     answer = resolve
@@ -141,7 +142,12 @@ test('a screen that hides the focus while it loads more data gives it back', asy
     history.pushState({}, '', address)
     dispatchEvent(new PopStateEvent('popstate'))
   }, `/p/${other.project.id}/history`)
-  await page.getByRole('status', { name: 'Loading' }).waitFor()
+  const loading = page.getByRole('status', { name: 'Loading' })
+  await loading.waitFor()
+  await page.goBack()
+  await keys.expectFocus(first)
+  await page.goForward()
+  await loading.waitFor()
   answer()
   await keys.expectFocus(heading(page))
 })
