@@ -80,12 +80,13 @@ export function queuesQuery(projectId: number) {
       const labeled = evaluations
         .filter(({ type, metric, builtIn }) => type !== 'rule' && metric === 'binary' && builtIn === null)
         .slice(0, mostQueues)
-      const pages = await Promise.all(labeled.map(({ uuid }) => stet.evaluations.queue(uuid, { projectId, signal })))
-      const queues = labeled.map(({ uuid, name }, at) => {
-        const { items = [], nextCursor = null } = pages[at] ?? {}
-        return { uuid, name, answers: items.length, hasMore: nextCursor !== null }
-      })
-      return queues.filter(({ answers }) => answers > 0)
+      const queues = []
+      // One after the other: each page may read many answers, and every open home screen asks each minute.
+      for (const { uuid, name } of labeled) {
+        const { items, nextCursor } = await stet.evaluations.queue(uuid, { projectId, signal })
+        if (items.length > 0) queues.push({ uuid, name, answers: items.length, hasMore: nextCursor !== null })
+      }
+      return queues
     },
     refetchInterval: 60_000,
   })
