@@ -176,12 +176,15 @@ it(
       results: new Map(),
     }
     const callers = startAll(ledger, conversations)
-    const isUnderWay = () =>
-      ledger.named.size >= 3 * runsOfEachKind &&
-      ledger.completed.size >= runsOfEachKind / 2 &&
-      ledger.chats.size >= runsOfEachKind / 2 &&
-      ledger.results.size >= runsOfEachKind / 4
-    await expect.poll(isUnderWay, { timeout: patienceMs }).toBe(true)
+    const underWay = () => ({
+      named: ledger.named.size >= 3 * runsOfEachKind,
+      // Four kinds share the whole answers, and a client does not see the end of a background run.
+      completed: ledger.completed.size >= runsOfEachKind / 5,
+      chats: ledger.chats.size >= runsOfEachKind / 2,
+      results: ledger.results.size >= runsOfEachKind / 4,
+    })
+    const all = { named: true, completed: true, chats: true, results: true }
+    await expect.poll(underWay, { timeout: patienceMs }).toEqual(all)
     const killedAt = new Date()
     await served.kill()
     fake.setDefault({ text: 'After the restart.' })
