@@ -235,6 +235,10 @@ function isOtherPerson(error: unknown): boolean {
   return (error instanceof ApiError || error instanceof ConsoleError) && error.reason === 'other-person'
 }
 
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
+}
+
 /** A refused link or key (`sign-in-refused`) ends no session. */
 export function isSignedOut(error: unknown): boolean {
   if (error instanceof ConsoleError) return error.status === 401 && error.reason !== 'sign-in-refused'

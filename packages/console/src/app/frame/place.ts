@@ -1,10 +1,10 @@
-import { ApiError, type Version } from '@stet/sdk'
+import type { Version } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { type LastPlace, preferences, type Recent, setPreferences, usePreferences } from '../preferences.ts'
 import { deletedDraftQuery, versionQuery, versionsQuery } from '../queries.ts'
-import { useSession } from '../session.ts'
+import { isMissing, useSession } from '../session.ts'
 
 /** The project of the address, or the one that was open last. Null if there is neither. */
 export function useProjectId(): number | null {
@@ -49,10 +49,6 @@ export function useOpenDraft(): Version | undefined {
   const { version } = useParams({ strict: false })
   const { data } = useQuery({ ...versionsQuery(projectId ?? 0), enabled: projectId !== null })
   return data?.find(({ uuid, status }) => uuid === version && status === 'draft')
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 404
 }
 
 /**

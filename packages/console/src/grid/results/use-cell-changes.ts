@@ -1,10 +1,10 @@
 import type { Experiment, ExperimentItem, ExperimentRow, ItemScore } from '@stet/contract/vocabulary'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { stet } from '../../app/session.ts'
+import { isMissing, stet } from '../../app/session.ts'
 import { evaluationQuery, noLabelReason, sendLabel } from '../labels.ts'
 import { changeRow, reloadCounts, reloadRows, shownRow } from '../queries.ts'
-import { useRowChange } from '../rows/editable-cell.tsx'
+import { type Undo, useRowChange } from '../rows/editable-cell.tsx'
 import { withScore } from './grid-model.ts'
 
 interface Labeling {
@@ -23,7 +23,7 @@ interface Labeling {
  */
 export function useCellChanges({ uuid, projectId }: Experiment, evaluationUuid: string | null) {
   const client = useQueryClient()
-  const undo = useRef<(() => void)[]>([])
+  const undos = useRef<(Labeling | Undo)[]>([])
   const { data: labeled } = useQuery({ ...evaluationQuery(evaluationUuid ?? ''), enabled: evaluationUuid !== null })
   const label = useMutation({
     mutationFn: async (labeling: Labeling) => {
@@ -38,7 +38,6 @@ export function useCellChanges({ uuid, projectId }: Experiment, evaluationUuid: 
       const before = shown()
       const set = (score: ItemScore) =>
         changeRow(client, uuid, row.exampleUuid, (now) => withScore(now, item.uuid, score))
-      const undoLater = (step: Labeling) => undo.current.push(() => label.mutate(step))
       const send = async () => {
         if (undoes === 'label' && passed !== null) {
           // The earlier label may be another person's. Then it counts again without one's own.
@@ -52,24 +51,30 @@ export function useCellChanges({ uuid, projectId }: Experiment, evaluationUuid: 
       }
       await send().catch((error) => {
         set(before)
-        if (undoes) undoLater(labeling)
+        if (undoes && !isMissing(error)) undos.current.push(labeling)
         throw error
       })
       const back = before.by === 'person' ? before.passed : null
-      if (!undoes) undoLater({ row, item, passed: back, undoes: passed === null ? 'removal' : 'label' })
+      if (!undoes) undos.current.push({ row, item, passed: back, undoes: passed === null ? 'removal' : 'label' })
       // Without the label, only the server knows which score counts.
       await (passed === null ? reloadRows(client, uuid) : reloadCounts(client, uuid))
     },
   })
-  const undoEdit = (takeBack: () => Promise<boolean>) =>
-    undo.current.push(async () => void ((await takeBack()) || undoEdit(takeBack)))
   const edit = useRowChange(projectId, (exampleUuid, { expected, tags }, takeBack) => {
-    if (takeBack) undoEdit(takeBack)
+    if (takeBack) undos.current.push(takeBack)
     changeRow(client, uuid, exampleUuid, (row) => ({ ...row, expected, tags }))
   })
+  const undo = async (): Promise<void> => {
+    const last = undos.current.pop()
+    if (!last) return
+    if ('item' in last) return label.mutate(last)
+    if (last.isOver) return undo()
+    await last.run()
+    if (!last.isOver) undos.current.push(last)
+  }
   const noLabel = labeled ? noLabelReason(labeled) : 'the result is not read yet'
   const isLabeled = (item: ExperimentItem | undefined) => scoreOf(item, evaluationUuid)?.by === 'person'
-  return { label, noLabel, isLabeled, edit, undo: () => undo.current.pop()?.() }
+  return { label, noLabel, isLabeled, edit, undo }
 }
 
 function scoreOf(item: ExperimentItem | undefined, evaluation: string | null): ItemScore | undefined {

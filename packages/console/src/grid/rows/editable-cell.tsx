@@ -2,7 +2,7 @@ import type { Example } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
-import { noticeSignedOut, stet } from '../../app/session.ts'
+import { isMissing, noticeSignedOut, stet } from '../../app/session.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextAreaField } from '../../ui/field.tsx'
 import { withSigns } from '../../ui/hidden-characters.ts'
@@ -129,22 +129,25 @@ export function FieldForm({ row, field, change, onClose }: FieldFormProps) {
   )
 }
 
+/** Takes a change back, once: later, it would overwrite what others have written since. */
+export interface Undo {
+  /** It was taken back, or never can be. */
+  isOver: boolean
+  run: () => Promise<void>
+}
+
 /**
  * Saves one field of an example, which can be undone.
  *
- * @param onChange shows the change at once, and receives the function that takes it back, which resolves to false if the
- * server refuses that
+ * @param onChange shows the change at once
  */
-export function useRowChange(
-  projectId: number,
-  onChange?: (uuid: string, values: RowValues, undo?: () => Promise<boolean>) => void,
-) {
+export function useRowChange(projectId: number, onChange?: (uuid: string, values: RowValues, undo?: Undo) => void) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: async ({ row, field, text }: { row: FieldFormProps['row']; field: RowField; text: string }) => {
-      const send = async (change: ReturnType<RowField['changeOf']>, takeBack?: () => Promise<boolean>) => {
+      const send = async (change: ReturnType<RowField['changeOf']>, undo?: Undo) => {
         await stet.examples.update(row.uuid, change, { projectId })
-        onChange?.(row.uuid, { ...row, ...change } as RowValues, takeBack)
+        onChange?.(row.uuid, { ...row, ...change } as RowValues, undo)
         await Promise.all([
           client.invalidateQueries({ queryKey: ['project', projectId, 'examples'] }),
           ('expected' in change || 'checks' in change) && reloadScored(client, projectId),
@@ -152,19 +155,24 @@ export function useRowChange(
       }
       const before = field.changeOf(field.textOf(row))
       const what = `the ${field.label.toLowerCase()} of ${row.name}`
-      const undo = async () => {
-        try {
-          await send(before)
-          return true
-        } catch (error) {
-          noticeSignedOut(error)
-          // The cell may be gone by now.
-          say(`Could not restore ${what}. ${messageOf(error)}`, { label: 'Try again', onSelect: () => void undo() })
-          return false
-        }
+      const undo: Undo = {
+        isOver: false,
+        async run() {
+          if (undo.isOver) return
+          undo.isOver = true
+          try {
+            await send(before)
+          } catch (error) {
+            noticeSignedOut(error)
+            undo.isOver = isMissing(error)
+            // The cell may be gone by now.
+            const again = { label: 'Try again', onSelect: () => void undo.run() }
+            say(`Could not restore ${what}. ${messageOf(error)}`, undo.isOver ? undefined : again)
+          }
+        },
       }
       await send(field.changeOf(text), undo)
-      say(`Saved ${what}`, { label: 'Undo', onSelect: () => void undo() })
+      say(`Saved ${what}`, { label: 'Undo', onSelect: () => void undo.run() })
     },
   })
 }
