@@ -86,11 +86,12 @@ test.for(screens)('$name, also in other widths, and with text at 200 %', async (
   await check(page, screen.name)
   for (const width of widths) {
     await page.setViewportSize({ width, height: width < 400 ? 740 : 900 })
-    expect(await sidewaysScrollers(page), `${width} px`).toEqual([])
+    // React draws another layout a moment after the window has its width.
+    await expect.poll(() => sidewaysScrollers(page), { message: `${width} px` }).toEqual([])
     await draw(page, screen.name, width)
   }
   await page.setViewportSize({ width: 320, height: 640 })
-  expect(await sidewaysScrollers(page)).toEqual([])
+  await expect.poll(() => sidewaysScrollers(page)).toEqual([])
   await page.setViewportSize({ width: 1280, height: 900 })
   // As the browser's own setting does, so that queries in rem see it as well.
   const cdp = await context.newCDPSession(page)
