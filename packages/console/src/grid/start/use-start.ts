@@ -1,7 +1,7 @@
 import type { CreateExperimentBody } from '@stet/contract/vocabulary'
 import type { Prompt } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { chooseDraft } from '../../app/frame/switches/draft-for-edit.ts'
 import { versionsQuery } from '../../app/queries.ts'
 import { stet, useSession } from '../../app/session.ts'
@@ -30,10 +30,6 @@ export function useStart({ projectId, versionUuid, document, rows, ready, onStar
   const { data: versions = [] } = useQuery(versionsQuery(projectId))
   const { data: last } = useQuery(lastRunsQuery(projectId, document.documentUuid))
   const [asked, setAsked] = useState<readonly Arm[] | null>(null)
-  const defaults = useMemo(() => {
-    const own = chooseDraft(versions, author, new Date()).existing?.uuid
-    return armsOf(versions, versionUuid, own)
-  }, [versions, author, versionUuid])
   const tools = serverTools(document)
   const estimate = (arms: readonly Arm[], runs: number) => estimateOf(arms, runs, document.config['model'], last ?? [])
   const { mutateAsync, isPending, error, reset } = useMutation({
@@ -55,7 +51,7 @@ export function useStart({ projectId, versionUuid, document, rows, ready, onStar
   /** Typing on live begins a draft, which is the arm then. A text that cannot be saved says so at the start. */
   const armsNow = async () => {
     const saved = await ready().catch(() => ({ versionUuid }))
-    return saved.versionUuid === versionUuid ? defaults : armsOf(versions, saved.versionUuid, saved.versionUuid)
+    return armsOf(versions, saved.versionUuid, chooseDraft(versions, author, new Date()).existing?.uuid)
   }
   const ask = async () => {
     reset()

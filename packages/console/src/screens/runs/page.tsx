@@ -110,5 +110,5 @@ function Nothing({ projectId, filter, setFilter }: FoundProps) {
         </p>
       </Empty>
     )
-  return <NoRuns projectId={projectId} line="Nothing has run in this project yet." />
+  return <NoRuns projectId={projectId} line="Nothing has run in this project yet, apart from experiments." />
 }
