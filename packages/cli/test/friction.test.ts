@@ -115,4 +115,11 @@ test('push suggests a run with the parameters that it needs, also of odd names',
   const { stderr } = await ana.stet(['push'])
   expect(stderr).toContain('  Try it:   stet run odd -p größe=…\n')
   expect(await ana.stet(['run', 'odd', '-p', 'größe=XL'])).toMatchObject({ code: 0 })
+  await write(
+    ana,
+    '-dash',
+    '---\nprovider: demo\nmodel: demo\nparameters:\n  tone: { type: text, required: true }\n---\n{{ tone }}\n',
+  )
+  expect((await ana.stet(['push'])).stderr).toContain('  Try it:   stet run -p tone=… -- -dash\n')
+  expect(await ana.stet(['run', '-p', 'tone=calm', '--', '-dash'])).toMatchObject({ code: 0 })
 })

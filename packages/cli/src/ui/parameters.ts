@@ -145,7 +145,9 @@ export function requiredParameters({ parameters }: Pick<Prompt, 'parameters'>): 
 
 /** Returns the arguments of a first run, quoted for a shell if necessary. */
 export function runArguments(path: string, required: readonly string[]): string {
-  const parts = [path, ...required.flatMap((name) => ['-p', `${name}=…`])]
+  const flags = required.flatMap((name) => ['-p', `${name}=…`])
+  // Behind `--`, nothing is a flag.
+  const parts = path.startsWith('-') ? [...flags, '--', path] : [path, ...flags]
   const quoted = parts.map((part) => (/^[\p{L}\p{N}_./@=…-]+$/u.test(part) ? part : `'${part}'`))
   return quoted.join(' ')
 }
