@@ -38,6 +38,12 @@ test('an import adds rows, repeating it changes nothing, and an import of an exp
   await write('rows.csv', 'ticket,expected,tags\nWhere is it?,On its way.,must\nBroken,,\n')
   expect(await imported('rows.csv', 'refund', '--dry-run')).toMatchObject({ added: 2, unchanged: 0 })
   expect(await rowsOf('refund')).toEqual([])
+  await write('typo.csv', 'ticket,expectd\nWhere is it?,On its way.\n')
+  const warned = await stet('import', 'typo.csv', 'refund', '--dry-run')
+  expect(warned).toMatchObject({ code: 0 })
+  expect(warned.stderr.split('\n').filter((line) => line.includes('is not a parameter'))).toEqual([
+    expect.stringMatching(/column expectd is not a parameter of refund; /),
+  ])
   expect(await imported('rows.csv', 'refund')).toMatchObject({ added: 2, modified: 0, unchanged: 0, deleted: 0 })
   expect(await imported('rows.csv', 'refund')).toMatchObject({ added: 0, modified: 0, unchanged: 2, deleted: 0 })
   const rows = await rowsOf('refund')

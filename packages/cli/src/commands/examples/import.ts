@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { ChangedExamples } from '@stet/sdk'
 import { defineCommand } from '../../command.ts'
+import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { oneLine, shownFile } from '../../terminal/output.ts'
 import { findPrompt } from './find-prompt.ts'
@@ -49,6 +50,7 @@ export const command = defineCommand({
     const place = resolve(ctx.io.cwd, file)
     const { rows, losses } = await readRows({ file: place, shown: shownFile(place, ctx.io.cwd) }, csv)
     const target = await findPrompt(path, ctx)
+    warnOfStrangers(rows, target, ctx)
     const names = new Set(rows.map(({ name }) => name))
     const stored = await target.client.examples.list(target.documentUuid, {
       projectId: target.projectId,
@@ -75,6 +77,18 @@ export const command = defineCommand({
     if (!isDry && added + modified > 0) say(`  Next:  ${program} eval ${path}`)
   },
 })
+
+/** A column with a typing error becomes a parameter, which the prompt does not read. */
+function warnOfStrangers(
+  rows: readonly NamedRow[],
+  { path, parameters }: { path: string; parameters: readonly string[] },
+  { warn }: Context,
+): void {
+  const columns = new Set(rows.flatMap(({ change }) => Object.keys(change.parameters ?? {})))
+  for (const column of columns)
+    if (!parameters.includes(column))
+      warn(oneLine(`column ${column} is not a parameter of ${path}; it is imported as one`))
+}
 
 /** Compares with the examples as they are. */
 async function preview(
