@@ -124,7 +124,7 @@ function messageOf(serverResponse: string): string | undefined {
 }
 
 function nextStep(code: FailureCode, given: unknown): string | undefined {
-  const { suggestions, missing, conflicts, provider, status, required } = isRecord(given) ? given : {}
+  const { suggestions, missing, conflicts, provider, status, required, experimentUuid } = isRecord(given) ? given : {}
   if (Array.isArray(suggestions) && suggestions.length > 0) return `did you mean ${suggestions.join(', ')}?`
   if (Array.isArray(missing) && missing.length > 0) return `pass ${missing.map((name) => `-p ${name}=…`).join(' ')}`
   if (code === 'not_allowed' && typeof required === 'string') {
@@ -132,6 +132,7 @@ function nextStep(code: FailureCode, given: unknown): string | undefined {
   }
   if (code === 'not_allowed') return 'run stet login, or use another key'
   if (code === 'conflict' && listOf(conflicts).length > 0) return 'run stet pull, then try again'
+  if (code === 'conflict' && typeof experimentUuid === 'string') return `run stet eval watch ${experimentUuid}`
   if (code === 'run_failed' && provider !== undefined && (status === 401 || status === 403)) {
     return `check the provider key: stet providers test ${provider}`
   }

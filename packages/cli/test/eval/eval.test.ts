@@ -184,6 +184,36 @@ test('without paths, the changed prompts with examples are run, and a new prompt
   const tagged = await ana.stet(['eval', '--detach', '--tag', 'strict'])
   expect(tagged.stdout).toMatch(/^[0-9a-f-]{36}\n$/)
   expect(tagged.stderr).toContain('fresh has no examples with the tag strict: skipped')
+
+  const more = ['n1', 'n2', 'n3', 'n4', 'n5'].map((path) => ({
+    path,
+    content: promptWith(''),
+    status: 'added' as const,
+  }))
+  await client.versions.push(draft, more)
+  expect((await ana.stet(['eval', '--detach', '--tag', 'eu'])).stderr).toMatch(
+    /^6 prompts have no examples with the tag eu: skipped$/m,
+  )
+  await client.versions.push(
+    draft,
+    more.map(({ path }) => ({ path, status: 'deleted' as const })),
+  )
+})
+
+test('a tag that no example has is no success, also for JUnit', async () => {
+  const mistyped = await ana.stet(['eval', '--draft', draft, '--tag', 'must-typo', '--junit', 'none.xml'])
+  expect(mistyped).toMatchObject({
+    code: 12,
+    stderr: expect.stringContaining('No example of the changed prompts has the tag must-typo'),
+  })
+  expect(mistyped.stderr).not.toContain('changes no prompt')
+  expect(await readFile(join(ana.folder, 'none.xml'), 'utf8')).toContain(
+    '<error message="No example of the changed prompts has the tag must-typo" type="inconclusive"/>',
+  )
+  expect(await ana.stet(['eval', 'refund', 'same', '--draft', draft, '--tag', 'strict'])).toMatchObject({
+    code: 12,
+    stderr: expect.stringContaining('same has no examples with the tag strict'),
+  })
 })
 
 test('experiments are listed, newest first, of the project or of one prompt', async () => {
@@ -238,7 +268,7 @@ test('Ctrl-C stops what it started, and only leaves what it watches', async () =
   const again = await ana.stet(['eval', 'slow', '--draft', draft])
   expect({ code: again.code, stderr: again.stderr }).toMatchObject({
     code: 6,
-    stderr: expect.stringContaining('is running'),
+    stderr: expect.stringMatching(new RegExp(`is running[\\s\\S]*stet eval watch ${uuid}\n`)),
   })
   expect(await ana.stet(['eval', 'stop', uuid])).toMatchObject({
     code: 0,

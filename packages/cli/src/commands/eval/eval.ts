@@ -17,6 +17,7 @@ import {
   finishFlags,
   parseFinish,
   printFinished,
+  withoutResult,
 } from './report/finish.ts'
 import { usd } from './report/result-text.ts'
 import { scoreAnswers } from './score-answers.ts'
@@ -115,7 +116,8 @@ async function evaluate(input: EvalInput, ctx: Context): Promise<Finished | { ex
     })
   }
   const names = [...input.names, ...files.map(({ definition }) => definition.path)]
-  const prompts = await choosePrompts(client, compared, { names, tag: input.limits.tag }, ctx)
+  const { prompts, emptied } = await choosePrompts(client, compared, { names, tag: input.limits.tag }, ctx)
+  if (emptied !== undefined) throw await withoutResult(emptied, input.junit, ctx)
   if (prompts.length === 0) ctx.say('The draft changes no prompt that has examples')
   const origin = originOf(ctx.io)
   const bodyOf = ({ path, isNew }: ChosenPrompt): CreateExperimentBody => {

@@ -5,14 +5,14 @@ import type { Experiment, GateVerdict, Stet } from '@stet/sdk'
 import type { Flags, Input } from '../../../command.ts'
 import { promptFiles } from '../../../compile/annotations.ts'
 import type { Context } from '../../../context.ts'
-import { exitCodes } from '../../../exit-code.ts'
+import { CliError, exitCodes } from '../../../exit-code.ts'
 import { writeNamedFile } from '../../../settings/write-file.ts'
 import { githubPath, isInGitHubActions, withoutCommands } from '../../../terminal/github.ts'
 import { oneLine } from '../../../terminal/output.ts'
 import { gateLines } from '../../../ui/gate-lines.ts'
 import { type EvalResult, worstOf } from './eval-result.ts'
 import { summaryOf, warningsOf } from './github.ts'
-import { junitOf } from './junit.ts'
+import { junitOf, junitWithoutResult } from './junit.ts'
 import { readResult } from './read-result.ts'
 import { resultText } from './result-text.ts'
 
@@ -61,12 +61,20 @@ export async function finish(
   if (usesGates)
     for (const { gates: own, experiment } of results)
       if (own.length === 0) ctx.say(`No gate applies to ${experiment.path}: the default verdict counts`)
-  if (junit !== undefined) {
-    await writeNamedFile(resolve(ctx.io.cwd, junit), junitOf(tests, all))
-    ctx.say(`  JUnit written to ${junit}`)
-  }
+  if (junit !== undefined) await writeJunit(junit, junitOf(tests, all), ctx)
   if (results.length + gates.length > 0 && isInGitHubActions(ctx.io)) await reportToGitHub(results, gates, ctx)
   return { ...worstOf([...results, ...gates]), results, gates }
+}
+
+/** Nothing was run, so there is no result that can be trusted. Returns the failure to report. */
+export async function withoutResult(message: string, junit: string | undefined, ctx: Context): Promise<CliError> {
+  if (junit !== undefined) await writeJunit(junit, junitWithoutResult(message), ctx)
+  return new CliError('inconclusive', message)
+}
+
+async function writeJunit(file: string, text: string, ctx: Context): Promise<void> {
+  await writeNamedFile(resolve(ctx.io.cwd, file), text)
+  ctx.say(`  JUnit written to ${file}`)
 }
 
 /** The gates compare a draft with live, whatever the baseline of the experiment is. A published version has none. */

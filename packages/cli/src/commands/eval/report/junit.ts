@@ -30,6 +30,20 @@ export function junitOf(
     ),
   )
   if (gates.length > 0) suites.push(suiteOfGates(gates))
+  return documentOf(suites)
+}
+
+/** A test with an error, because many readers take a file without tests for a success. */
+export function junitWithoutResult(message: string): string {
+  const head = attributes({ name: 'stet eval', tests: '1', failures: '0', skipped: '0', errors: '1' })
+  const test = attributes({ classname: 'stet eval', name: 'examples' })
+  const error = `<error ${attributes({ message, type: 'inconclusive' })}/>`
+  return documentOf([
+    `  <testsuite ${head}>\n    <testcase ${test}>\n      ${error}\n    </testcase>\n  </testsuite>\n`,
+  ])
+}
+
+function documentOf(suites: readonly string[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="stet eval">\n${suites.join('')}</testsuites>\n`
 }
 
