@@ -44,6 +44,13 @@ test('an import adds rows, repeating it changes nothing, and an import of an exp
   expect(warned.stderr.split('\n').filter((line) => line.includes('is not a parameter'))).toEqual([
     expect.stringMatching(/column expectd is not a parameter of refund; /),
   ])
+  await write('wide.csv', 'ticket,a,b,c,d,e,f\n1,2,3,4,5,6,7\n')
+  const wide = await stet('import', 'wide.csv', 'refund', '--dry-run')
+  expect(wide.stderr).toContain('6 columns are not parameters of refund; ')
+  const { uuid } = await client.versions.create('broken')
+  await client.versions.push(uuid, [{ path: 'refund', content: '{{ if }}', status: 'modified' }])
+  const broken = await stet('import', 'typo.csv', 'refund', '--dry-run', '--version-uuid', uuid)
+  expect(broken).toMatchObject({ code: 0, stderr: expect.not.stringContaining('is not a parameter') })
   expect(await imported('rows.csv', 'refund')).toMatchObject({ added: 2, modified: 0, unchanged: 0, deleted: 0 })
   expect(await imported('rows.csv', 'refund')).toMatchObject({ added: 0, modified: 0, unchanged: 2, deleted: 0 })
   const rows = await rowsOf('refund')

@@ -17,6 +17,8 @@ interface Imported extends ChangedExamples {
   losses: Loss[]
 }
 
+const mostWarnings = 5
+
 export const command = defineCommand({
   summary: 'Saves the rows of a file as examples of a prompt. The name is the key, so repeating changes nothing.',
   examples: [
@@ -81,12 +83,16 @@ export const command = defineCommand({
 /** A column with a typing error becomes a parameter, which the prompt does not read. */
 function warnOfStrangers(
   rows: readonly NamedRow[],
-  { path, parameters }: { path: string; parameters: readonly string[] },
+  { path, parameters }: { path: string; parameters: readonly string[] | undefined },
   { warn }: Context,
 ): void {
+  if (parameters === undefined) return
   const columns = new Set(rows.flatMap(({ change }) => Object.keys(change.parameters ?? {})))
-  for (const column of columns)
-    if (!parameters.includes(column))
+  const strangers = [...columns].filter((column) => !parameters.includes(column))
+  if (strangers.length > mostWarnings)
+    warn(`${strangers.length} columns are not parameters of ${path}; they are imported as such`)
+  else
+    for (const column of strangers)
       warn(oneLine(`column ${column} is not a parameter of ${path}; it is imported as one`))
 }
 
