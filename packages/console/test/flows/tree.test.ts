@@ -399,6 +399,10 @@ test('a name with spaces and accents becomes a path, which is shown before, and 
   // It says so in any tab, also where the examples have the room of the text.
   await page.goto(`${server.promptAddress(bad, draft)}?tab=examples`)
   await page.getByText('There is no prompt at this address.').waitFor()
+  // Between narrow and wide, the text is a tab as well, and the only one without a prompt.
+  await page.setViewportSize({ width: 1000, height: 780 })
+  await expect.poll(() => page.getByRole('tab').allTextContents()).toEqual(['Text'])
+  await page.getByText('There is no prompt at this address.').waitFor()
   await page.setViewportSize({ width: 360, height: 780 })
   await page.goto(`${server.promptAddress('helo', draft)}?tab=run`)
   await page.getByRole('alert').getByRole('link', { name: 'hello' }).waitFor()

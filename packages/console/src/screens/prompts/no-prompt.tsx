@@ -87,7 +87,8 @@ export function MissingPrompt({ path, place, edits, error }: MissingPromptProps)
 /** Without a prompt no tab applies, even if the address names one. Narrow screens need a way back to the list. */
 export function textAlone(panes: PaneLayout): PaneLayout {
   const chosen = panes.chosen === 'tree' ? 'tree' : 'text'
-  return { ...panes, tabs: ['tree', 'text'], chosen, isShown: (name) => name === chosen || !panes.isTab(name) }
+  const tabs = (['tree', 'text'] as const).filter(panes.isTab)
+  return { ...panes, tabs, chosen, isShown: (name) => name === chosen || !panes.isTab(name) }
 }
 
 interface DeletedPromptProps {

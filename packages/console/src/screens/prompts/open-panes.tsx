@@ -42,7 +42,7 @@ interface OpenPanesProps {
 export default function OpenPanes({ place, path, item, example, panes: all, edits }: OpenPanesProps) {
   const { projectId, versionUuid } = place
   const open = useOpenPrompt({ projectId, versionUuid, path })
-  const panes = open.phase === 'failed' && all.layout !== 'medium' ? textAlone(all) : all
+  const panes = open.phase === 'failed' ? textAlone(all) : all
   const { wanted, onReached, goTo } = useWantedPlace(panes)
   const hasEditor = useHasBeen(panes.isShown('text'))
   const { line } = useSearch({ strict: false })
@@ -53,7 +53,7 @@ export default function OpenPanes({ place, path, item, example, panes: all, edit
       <header className={css['head']} hidden={panes.chosen === 'tree'}>
         <PromptHead {...{ path, place, item, edits }} />
       </header>
-      <PaneTabs panes={panes} />
+      {panes.tabs.length > 0 && <PaneTabs panes={panes} />}
       {open.phase === 'open' && !hasEditor && <ErrorKeys open={open} goTo={goTo} />}
       <Pane name="text" panes={panes}>
         {open.phase === 'loading' && <Skeleton lines={6} />}
