@@ -39,9 +39,10 @@ export function useCellChanges({ uuid, projectId }: Experiment, evaluationUuid: 
       const set = (score: ItemScore) =>
         changeRow(client, uuid, row.exampleUuid, (now) => withScore(now, item.uuid, score))
       const send = async () => {
-        if (undoes === 'label' && passed !== null) {
-          // The earlier label may be another person's. Then it counts again without one's own.
+        if (undoes === 'label') {
+          // The earlier label may be another person's. Then it counts again without one's own, which may be gone.
           await stet.evaluations.removeLabel(conversationUuid, evaluationUuid)
+          if (passed === null) return
           await reloadRows(client, uuid)
           const now = shown()
           if (now.by === 'person' && now.passed === passed) return
