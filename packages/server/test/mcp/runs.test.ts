@@ -248,7 +248,7 @@ it('reads a comparison only up to the size of a result, and compares long texts 
   expect((await push(more)).status).toBe(200)
   const { texts } = await callTool(own, 'stet_diff', { head })
   expect(texts[0]?.endsWith('\n[Cut at 256 KB. Ask for less.]')).toBe(true)
-  // What is cut off was not read either.
+  // The server reads no text behind the cut.
   expect(texts[0]?.length).toBeLessThan(263_000)
   expect(texts[0]).not.toContain('+++ b/d')
 })

@@ -14,7 +14,7 @@ const megabyte = 1_000_000
 interface Figures {
   /** After a garbage collection. */
   retained: number
-  /** What is left after collections if the child collects often; otherwise the size of the process. */
+  /** Memory in use after garbage collections if the child collects often; otherwise the size of the process. */
   now: number
   peak: number
 }
